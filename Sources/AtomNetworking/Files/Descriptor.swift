@@ -37,10 +37,7 @@ final class Descriptor: Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
         var done = 0
         while done < buffer.count {
-            guard let place = off_t(exactly: offset + Int64(done)) else {
-                errno = EFBIG
-                return nil
-            }
+            guard let place = Self.place(offset + Int64(done)) else { return nil }
             // The systems refuse to read more than this at once.
             let wanted = min(buffer.count - done, Int(Int32.max))
             let count = Self.uninterrupted { pread(number, buffer.baseAddress?.advanced(by: done), wanted, place) }
@@ -61,10 +58,7 @@ final class Descriptor: Sendable {
         data.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                guard let place = off_t(exactly: offset + Int64(done)) else {
-                    errno = EFBIG
-                    return false
-                }
+                guard let place = Self.place(offset + Int64(done)) else { return false }
                 let count = Self.uninterrupted {
                     pwrite(number, bytes.baseAddress?.advanced(by: done), bytes.count - done, place)
                 }
@@ -78,10 +72,7 @@ final class Descriptor: Sendable {
 
     /// Cuts off what is behind so many bytes.
     func truncate(to size: Int64) -> Bool {
-        guard let end = off_t(exactly: size) else {
-            errno = EFBIG
-            return false
-        }
+        guard let end = Self.place(size) else { return false }
         return Self.uninterrupted { ftruncate(number, end) } == 0
     }
 
@@ -102,6 +93,13 @@ final class Descriptor: Sendable {
     /// Releases the lock, also that of a forked child.
     func unlock() {
         _ = Self.uninterrupted { flock(number, LOCK_UN) }
+    }
+
+    /// Some systems have 32 bits for it.
+    private static func place(_ offset: Int64) -> off_t? {
+        let place = off_t(exactly: offset)
+        if place == nil { errno = EFBIG }
+        return place
     }
 
     /// Repeats a system call while signals interrupt it.

@@ -20,9 +20,8 @@
     }
 
     extension CurlError {
-        /// What went wrong, with the head as far as it has arrived.
-        ///
-        /// - Parameter proxyStatus: Of a proxy's answer to CONNECT; 0 if there is none.
+        /// What went wrong, with the head as far as it has arrived, and the status of a
+        /// proxy's answer to CONNECT, 0 if there is none.
         func problem(abort: CurlTransfer.Abort?, head: ResponseHead, proxyStatus: Int) -> WireProblem {
             switch abort {
             case .headTooLarge: return .unreadableHead("it is too large")
@@ -50,8 +49,7 @@
         private var problemInBody: WireProblem {
             switch code {
             case 18, 52: .truncatedBody
-            case 55, 65: .lost
-            case 16, 92, 95: .lost
+            case 16, 55, 65, 92, 95: .lost
             case 56:
                 if message.contains("chunk") {
                     .unreadableBody(message)

@@ -19,7 +19,7 @@
         @exclusivity(unchecked) var isSingle = true
         @exclusivity(unchecked) var transfer: CurlTransfer?
         /// The bytes of the body that have been handed over for delivery.
-        @exclusivity(unchecked) private var handedOver: Int64 = 0
+        @exclusivity(unchecked) var handedOver: Int64 = 0
 
         /// What the loop's thread and others share; used under the loop's lock.
         @exclusivity(unchecked) var shared = Shared()
@@ -85,9 +85,7 @@
             }
         }
 
-        func pause() -> Bool {
-            loop.hold(self)
-        }
+        func pause() -> Bool { loop.hold(self) }
 
         func resume() { loop.letGo(self) }
 
@@ -160,13 +158,11 @@
         }
 
         private func park(_ event: TransportEvent) {
-            if case .failed = event {
-                // What is waiting is not wanted any more, or not whole.
-                delivery.parked = []
-                delivery.isParked = false
-                return pass(event)
-            }
-            delivery.parked.append(event)
+            guard case .failed = event else { return delivery.parked.append(event) }
+            // What is waiting is not wanted any more, or not whole.
+            delivery.parked = []
+            delivery.isParked = false
+            pass(event)
         }
 
         /// The receiver wants the rest.
@@ -187,15 +183,8 @@
             loop.cancel(self)
         }
 
-        /// A part of the body goes to the delivery; called on the loop's thread.
-        func handOver(_ part: Data) -> EventDelivery.Item {
-            handedOver += Int64(part.count)
-            return EventDelivery.Item(exchange: self, event: .data(part))
-        }
-
-        /// Whether a part of the body has to wait; called on the loop's thread.
-        ///
-        /// - Parameter pending: The bytes that haven't been handed over.
+        /// Whether a part of the body has to wait, beside so many bytes that haven't been
+        /// handed over; called on the loop's thread.
         func mustWait(pending: Int) -> Bool {
             // A held body is rare, and smaller ones need no lock.
             guard handedOver + Int64(pending) > Self.maximumBacklog else { return false }

@@ -60,7 +60,6 @@
         @exclusivity(unchecked) private var busy: [CurlTransfer] = []
         /// Transfers that have an exchange, or had one that was cancelled.
         @exclusivity(unchecked) private var running: [CurlTransfer] = []
-        /// How often libcurl has worked.
         @exclusivity(unchecked) private var turn = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
@@ -200,7 +199,6 @@
             if isOver { _ = delivery.add(&items, isLate: true) } else { wake { $0.wakes() } }
         }
 
-        /// Lets a paused exchange go on.
         func goOn(_ exchange: CurlExchange) {
             wake { $0.add(.goOn(exchange)) }
         }
@@ -306,10 +304,11 @@
             if sockets.hasEnded, cleaning == nil { cleaning = Self.now(after: 1_100) }
             if let at = cleaning, at <= now {
                 cleaning = nil
-                if sockets.takeEnded() || sockets.hasDead {
+                if sockets.hasEnded || sockets.deadCount > 0 {
+                    sockets.hasEnded = false
                     search(multi)
                     // libcurl may have looked at one too shortly before.
-                    if sockets.hasDead { cleaning = Self.now(after: 1_100) }
+                    if sockets.deadCount > 0 { cleaning = Self.now(after: 1_100) }
                 }
             }
             if let at = due, at <= now {
@@ -363,15 +362,12 @@
 
         /// Takes the commands that have come in, and returns whether the thread goes on.
         private func takeCommands(_ commands: inout [Command]) -> Bool {
-            var taken: [Command] = commands
-            let goesOn = inbox.withLock { inbox in
+            inbox.withLock { inbox in
                 inbox.isAsleep = false
-                swap(&inbox.commands, &taken)
-                inbox.isOver = taken.isEmpty && inbox.isStopped && exchangeCount == 0
+                swap(&inbox.commands, &commands)
+                inbox.isOver = commands.isEmpty && inbox.isStopped && exchangeCount == 0
                 return !inbox.isOver
             }
-            commands = taken
-            return goesOn
         }
 
         private func mustSleep() -> Bool {
@@ -510,24 +506,16 @@
         /// Whether the process could open as many descriptors as an exchange needs.
         var hasDescriptors: Bool { atom_curl_has_descriptors(bell) }
 
-        func report(_ item: EventDelivery.Item) {
-            events.append(item)
-        }
-
         /// Decides whether the receiver of a body has to catch up first.
         func pauses(_ exchange: CurlExchange, handedOver: Int64, pending: Int) -> Bool {
             inbox.withLock { _ in
-                if exchange.shared.isHeld {
-                    exchange.shared.isPaused = true
-                    return true
-                }
                 let waiting = handedOver - exchange.shared.delivered
                 // What is only pending is handed over soon, and lets the transfer go on. Others
                 // may wait for a connection that is left unread.
                 let maximum = exchange.shared.carriesOthers ? 64 << 20 : Int64(CurlExchange.maximumBacklog)
-                guard waiting > 0, waiting + Int64(pending) > maximum else { return false }
-                exchange.shared.isPaused = true
-                return true
+                exchange.shared.isPaused =
+                    exchange.shared.isHeld || waiting > 0 && waiting + Int64(pending) > maximum
+                return exchange.shared.isPaused
             }
         }
 

@@ -32,13 +32,12 @@
             let environment = ProcessInfo.processInfo.environment
             proxies = Proxies(configuration.proxy, environment: environment)
             mayFindProxy = environment.contains { $0.key.lowercased().hasSuffix("_proxy") && !$0.value.isEmpty }
-            let trust = configuration.trust
-            replacesAuthorities = !trust.includesSystem
-            if let certificates = trust.certificates {
-                let system = trust.includesSystem ? Self.systemAuthorities() + Data("\n".utf8) : Data()
-                authorities = try MemoryFile(system + certificates.bytes)
-            } else {
-                authorities = nil
+            switch configuration.trust {
+            case .system: (authorities, replacesAuthorities) = (nil, false)
+            case .systemAnd(let own):
+                authorities = try MemoryFile(Self.systemAuthorities() + Data("\n".utf8) + own.bytes)
+                replacesAuthorities = false
+            case .only(let own): (authorities, replacesAuthorities) = (try MemoryFile(own.bytes), true)
             }
             if let certificate = configuration.clientCertificate {
                 clientCertificate = try MemoryFile(certificate.chain.bytes)
@@ -142,17 +141,15 @@
             return remove(folder, on: easy)
         }
 
-        /// - Returns: Whether libcurl accepts the option.
         private func set(_ option: Int, _ value: String, on easy: atom_curl_easy) -> Bool {
             option != missingOption && atom_curl_set_text(easy, CInt(option), value) == 0
         }
 
-        /// - Returns: Whether libcurl accepts the option.
         func set(_ option: Int, _ value: Int, on easy: atom_curl_easy) -> Bool {
             option != missingOption && atom_curl_set_long(easy, CInt(option), value) == 0
         }
 
-        /// - Returns: Whether libcurl has no such text any more, or never had one.
+        /// Returns whether libcurl has no such text any more, or never had one.
         func remove(_ option: Int, on easy: atom_curl_easy) -> Bool {
             let code = option == missingOption ? -1 : atom_curl_set_text(easy, CInt(option), nil)
             return code == 0 || code == CInt(ATOM_CURL_NOT_BUILT_IN)

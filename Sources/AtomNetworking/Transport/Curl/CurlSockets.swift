@@ -48,10 +48,10 @@
         /// The kept connections by their ports on this machine; -1 for a port that
         /// two of them have, at different addresses.
         @exclusivity(unchecked) private var descriptors: [UInt16: CInt] = [:]
-        /// Whether a kept connection has ended since ``takeEnded()`` was asked.
-        @exclusivity(unchecked) private(set) var hasEnded = false
-        /// How many of those that were shut down are still open.
-        @exclusivity(unchecked) private var deadCount = 0
+        /// Whether a kept connection has ended since this was set back.
+        @exclusivity(unchecked) var hasEnded = false
+        /// How many of those that were shut down libcurl hasn't closed.
+        @exclusivity(unchecked) private(set) var deadCount = 0
 
         /// `nil` if the process has no descriptors left.
         init?(bell: CInt) {
@@ -217,15 +217,6 @@
             sockets.indices.allSatisfy { !sockets[$0].isSingle || sockets[$0].users > 0 || isUnspoiled(CInt($0)) }
         }
 
-        /// Whether a kept connection has ended since this was asked before.
-        func takeEnded() -> Bool {
-            defer { hasEnded = false }
-            return hasEnded
-        }
-
-        /// Whether libcurl hasn't closed all that have ended.
-        var hasDead: Bool { deadCount > 0 }
-
         /// The sockets that libcurl may have forgotten something of.
         var restless: [CInt] {
             sockets.indices.filter { sockets[$0].isRestless && sockets[$0].users > 0 }.map { CInt($0) }
@@ -236,9 +227,7 @@
 
     extension CurlSockets {
         /// Waits until a socket is ready or the bell rings, or for so many milliseconds;
-        /// without a limit if they are negative.
-        ///
-        /// - Returns: Whether a restless socket was among them.
+        /// without a limit if they are negative; returns whether a restless one was ready.
         func wait(_ milliseconds: CInt, act: (_ descriptor: CInt, _ events: CInt) -> Void) -> Bool {
             let count = atom_poll_wait(poll, &events, CInt(events.count), milliseconds)
             guard count > 0 else { return false }

@@ -28,7 +28,7 @@
             }
             // libcurl's own limit is five minutes; another one costs a timer.
             if request.idleTimeout > .seconds(240) {
-                set(ATOM_CURLOPT_CONNECTTIMEOUT_MS, Int(CInt.max), on: easy)
+                atom_curl_set_long(easy, CInt(ATOM_CURLOPT_CONNECTTIMEOUT_MS), Int(CInt.max))
             }
             return nil
         }
@@ -42,7 +42,7 @@
                 switch method {
                 case "GET": return true
                 case "HEAD":
-                    set(ATOM_CURLOPT_NOBODY, 1, on: easy)
+                    atom_curl_set_long(easy, CInt(ATOM_CURLOPT_NOBODY), 1)
                     return true
                 case "POST", "PUT", "PATCH":
                     // These say that they have no body (RFC 9110 §8.6).
@@ -75,14 +75,10 @@
                 let mayExpect = settings.library.repeatsUnexpected && !request.needsFreshConnection
                 if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
                 if let timeout = settings.expectationTimeout {
-                    set(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS, timeout, on: easy)
+                    atom_curl_set_long(easy, CInt(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS), timeout)
                 }
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
-        }
-
-        private func set(_ option: Int, _ value: Int, on easy: atom_curl_easy) {
-            atom_curl_set_long(easy, CInt(option), value)
         }
 
         // Never freed and never changed, so every thread may read it.
@@ -98,12 +94,7 @@
                     },
                     write: { bytes, size, count, context in
                         let length = size * count  // 32 bits: of a buffer in memory
-                        let part = UnsafeRawBufferPointer(start: bytes, count: length)
-                        return switch CurlTransfer.of(context).receive(part) {
-                        case .taken: part.count
-                        case .later: Int(ATOM_CURL_WRITE_PAUSE)
-                        case .never: part.isEmpty ? 1 : 0
-                        }
+                        return CurlTransfer.of(context).receive(.init(start: bytes, count: length))
                     },
                     read: { bytes, size, count, context in
                         let length = size * count  // 32 bits: of a buffer in memory

@@ -5,21 +5,19 @@
     extension CurlTransfer {
         /// What libcurl has measured, read before the transfer is taken out.
         var metrics: TransportMetrics? {
-            guard let easy, exchange?.request.wantsMetrics == true else { return nil }
-            func figure(_ info: Int) -> Int { atom_curl_get_long(easy, CInt(info)) }
+            guard easy != nil, exchange?.request.wantsMetrics == true else { return nil }
             // Since the start of the exchange, for what it reached.
             func moment(_ info: Int) -> Duration? {
-                let microseconds = atom_curl_get_offset(easy, CInt(info))
+                let microseconds = self.moment(info)
                 return microseconds > 0 ? .microseconds(microseconds) : nil
             }
             var metrics = TransportMetrics()
-            let isNew = figure(ATOM_CURLINFO_NUM_CONNECTS) > 0
-            let address = atom_curl_get_text(easy, CInt(ATOM_CURLINFO_PRIMARY_IP)).map { String(cString: $0) } ?? ""
             // Without an address there was no connection at all.
-            guard !address.isEmpty else { return metrics }
+            guard let address else { return metrics }
+            let isNew = figure(ATOM_CURLINFO_NUM_CONNECTS) > 0
             metrics.remoteAddress = address
             metrics.remotePort = figure(ATOM_CURLINFO_PRIMARY_PORT)
-            metrics.isConnectionReused = figure(ATOM_CURLINFO_NUM_CONNECTS) == 0
+            metrics.isConnectionReused = !isNew
             metrics.networkProtocol =
                 switch figure(ATOM_CURLINFO_HTTP_VERSION) {
                 case 1: "http/1.0"
@@ -37,6 +35,11 @@
                 requestStart: moment(ATOM_CURLINFO_PRETRANSFER_TIME),
                 response: (moment(ATOM_CURLINFO_STARTTRANSFER_TIME), moment(ATOM_CURLINFO_TOTAL_TIME)))
             return metrics
+        }
+
+        private var address: String? {
+            let text = easy.flatMap { atom_curl_get_text($0, CInt(ATOM_CURLINFO_PRIMARY_IP)) }
+            return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
         }
 
         /// What the server's certificate says, if it was looked at.
@@ -60,20 +63,22 @@
 
         // MARK: Where an error has happened
 
+        private var chosenProxy: CurlTransport.ProxyServer? {
+            exchange.flatMap { try? settings.proxy(for: $0.request.target) }
+        }
+
         /// The proxy that the exchange went over.
         ///
         /// libcurl alone knows the exceptions; the server's port may be one of theirs.
         var proxyInUse: CurlTransport.ProxyServer? {
-            guard let target = exchange?.request.target, let proxy = try? settings.proxy(for: target) else {
-                return nil
-            }
+            guard let target = exchange?.request.target, let proxy = chosenProxy else { return nil }
             let port = peer.port > 0 ? peer.port : figure(ATOM_CURLINFO_PRIMARY_PORT)
             return proxy.exceptions.isEmpty || port > 0 && port != target.port ? proxy : nil
         }
 
         /// Whether the name that was not found is the proxy's.
         func isOfProxy(_ error: CurlError) -> Bool {
-            guard let target = exchange?.request.target, (try? settings.proxy(for: target)) != nil else { return false }
+            guard let target = exchange?.request.target, chosenProxy != nil else { return false }
             return !error.message.contains(target.host)
         }
 
@@ -87,16 +92,13 @@
             var parts: [String]
             switch problem {
             case .unknownHost: return target.host
-            case .unknownProxy: return (try? settings.proxy(for: target))?.url
-            case .proxy: parts = [(try? settings.proxy(for: target))?.url ?? ""]
+            case .unknownProxy: return chosenProxy?.url
+            case .proxy: parts = [chosenProxy?.url ?? ""]
             case .refused, .offline, .lost, .closedWithoutResponse, .closedAtOnce, .timedOut, .notHTTP:
                 parts = ["\(target.host):\(target.port)", way]
             default: return way.isEmpty ? nil : way
             }
-            let known =
-                easy.flatMap { atom_curl_get_text($0, CInt(ATOM_CURLINFO_PRIMARY_IP)) }.map { String(cString: $0) }
-                ?? ""
-            let address = known.isEmpty ? peer.address : known
+            let address = address ?? peer.address
             if !parts.contains(where: { $0.contains(address) }) { parts.append(address) }
             if error.systemError > 0 { parts.append(String(cString: strerror(CInt(error.systemError)))) }
             return parts.filter { !$0.isEmpty }.joined(separator: ", ")

@@ -11,7 +11,6 @@
         /// Why this side ended the transfer.
         enum Abort {
             case headTooLarge
-            /// With the reason.
             case headInvalid(String)
             /// libcurl was about to send the request again. Who counts attempts has
             /// to know of it.
@@ -42,13 +41,11 @@
         let owner: UnsafeMutablePointer<atom_curl_owner>
 
         // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
-        /// The handle of the exchange.
         @exclusivity(unchecked) private(set) var easy: atom_curl_easy?
         @exclusivity(unchecked) var lines = HeaderLines()
         @exclusivity(unchecked) private var parsedURL: ParsedURL?
         /// The first turn of the loop in which libcurl works on the exchange.
         @exclusivity(unchecked) var firstTurn = 0
-        /// Its place among the running transfers.
         @exclusivity(unchecked) var position = 0
         /// The exchange; `nil` if it was cancelled during the lookup of the address.
         @exclusivity(unchecked) private(set) var exchange: CurlExchange?
@@ -56,17 +53,14 @@
         @exclusivity(unchecked) private var abort: Abort?
         /// Parts of the body that haven't been handed over.
         @exclusivity(unchecked) private var part = Data()
-        /// The body, if it is in memory.
+        /// The body is in one of these.
         @exclusivity(unchecked) private var body: Data?
-        /// The body, if it isn't.
         @exclusivity(unchecked) var reader: BodyReadAhead?
         @exclusivity(unchecked) private var isBodyRead = false
         /// A 417, after which libcurl sends the request again without `Expect`.
         @exclusivity(unchecked) private var refusedExpectation: TransportResponse?
         @exclusivity(unchecked) private var bodyOffset: Int64 = 0
-        /// The part of the body that has been reported as sent.
         @exclusivity(unchecked) private var reported: Int64 = 0
-        /// The socket that it uses, if it is known.
         @exclusivity(unchecked) private var socket = CurlSockets.Use.none
         /// Why the system gave no socket; 0 if it did.
         @exclusivity(unchecked) private var socketError: CInt = 0
@@ -74,7 +68,6 @@
         @exclusivity(unchecked) private(set) var peer = (address: "", port: 0)
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
-        /// Whether a proxy that is reached over TLS may be used.
         @exclusivity(unchecked) var hasSecureProxy = false
         /// The connection that was prepared for, where libcurl doesn't tell of sending.
         @exclusivity(unchecked) private var passage = Passage()
@@ -84,7 +77,6 @@
         @exclusivity(unchecked) private var isBare = false
         /// Why the server's certificate is not accepted, while it is looked at.
         @exclusivity(unchecked) private var refusal: CurlError?
-        /// Whether a line has come since something was handed over.
         @exclusivity(unchecked) private var hasLines = false
         /// Whether the loop knows that it has something to hand over.
         @exclusivity(unchecked) var isListed = false
@@ -104,7 +96,6 @@
             errorBuffer.deallocate()
         }
 
-        /// The transfer of a callback's context.
         static func of(_ context: UnsafeMutableRawPointer) -> CurlTransfer {
             // The loop keeps a transfer that libcurl works on.
             Unmanaged<CurlTransfer>.fromOpaque(context)._withUnsafeGuaranteedRef { $0 }
@@ -212,24 +203,20 @@
             loop.report(.response(response), of: exchange)
         }
 
-        enum Reception {
-            case taken
-            case later
-            case never
-        }
-
-        func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
-            guard let exchange else { return .never }
+        /// Returns what libcurl wants to know: another number than the count of bytes ends
+        /// the transfer.
+        func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+            guard let exchange else { return bytes.isEmpty ? 1 : 0 }
             guard head.isComplete else {
                 // libcurl has seen the end of a head where there is none.
                 abort = .headInvalid("it has no end")
-                return .never
+                return bytes.isEmpty ? 1 : 0
             }
             reportRefusedExpectation()
             isHeldBack = exchange.mustWait(pending: part.count)
             guard !isHeldBack else {
                 loop.sockets.hold(socket)
-                return .later
+                return Int(ATOM_CURL_WRITE_PAUSE)
             }
             if part.isEmpty {
                 loop.hasSomething(self)
@@ -241,12 +228,12 @@
             }
             // Larger parts would have to be copied when they grow.
             if part.count >= 64 << 10 { handOverPart() }
-            return .taken
+            return bytes.count
         }
 
         func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-            guard exchange != nil else { return Int(ATOM_CURL_READ_ABORT) }
-            if reader != nil { return readBody(into: buffer) }
+            guard let exchange else { return Int(ATOM_CURL_READ_ABORT) }
+            if let reader { return fill(buffer, from: reader, of: exchange) }
             guard let body else { return 0 }
             // 32 bits: the offset is within the data.
             let start = body.startIndex + Int(bodyOffset)
@@ -257,8 +244,9 @@
             return count
         }
 
-        private func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-            guard let exchange, let reader else { return Int(ATOM_CURL_READ_ABORT) }
+        private func fill(
+            _ buffer: UnsafeMutableRawBufferPointer, from reader: BodyReadAhead, of exchange: CurlExchange
+        ) -> Int {
             do {
                 guard let count = try reader.read(into: buffer) else {
                     isBodyRead = true
@@ -325,15 +313,12 @@
             return exchange.isSecure && atom_curl_tls_surplus(easy) < 0
         }
 
-        /// Whether the exchange has to begin anew, over a new connection.
         var isSpoiled: Bool { if case .spoiled? = abort { exchange != nil } else { false } }
 
         /// Gets ready to look at a certificate that is not accepted, so that the error
         /// can say whose it is.
         ///
         /// It takes another handshake, over a new connection, and nothing else is sent.
-        ///
-        /// - Returns: Whether there is a certificate to look at.
         func looksAtCertificate(after code: CInt) -> Bool {
             guard code == 60, refusal == nil, let easy, exchange?.isSecure == true else { return false }
             // Only with these nothing is sent.
@@ -364,16 +349,13 @@
         }
 
         /// libcurl has sent so many bytes of the body, and received so many of a response
-        /// of this length, 0 if it isn't known.
-        ///
-        /// - Returns: Whether it goes on: with a whole response there is no reason to.
+        /// of this length, 0 if it isn't known; with a whole response it doesn't go on.
         func progressed(sent total: Int64, received: Int64, of length: Int64) -> Bool {
             guard settings.library.tellsOfSending || mayGoOn() else { return false }
             // Whoever ends it here waits for the resolver, and nothing will be sent.
             guard let exchange else { return true }
-            // libcurl also counts what delimits chunks.
+            // libcurl also counts what delimits chunks, and below what it keeps.
             reportSent(min(total, bodyOffset), of: exchange)
-            // libcurl counts what it could not hand over yet.
             guard head.isComplete, !isHeldBack, refusedExpectation == nil, let request = exchange.request.body else {
                 return true
             }
@@ -396,8 +378,9 @@
         private func mayGoOn() -> Bool {
             let now = Passage(port: figure(ATOM_CURLINFO_LOCAL_PORT), moment: moment(ATOM_CURLINFO_CONNECT_TIME))
             // 7.75 to 7.78 don't know the port of a kept connection.
-            guard now.port > 0 || now.moment > 0, now != passage else { return true }
-            guard !isConnecting || moment(ATOM_CURLINFO_PRETRANSFER_TIME) > 0 else { return true }
+            guard now.port > 0 || now.moment > 0, now != passage,
+                !isConnecting || moment(ATOM_CURLINFO_PRETRANSFER_TIME) > 0
+            else { return true }
             passage = now
             return maySend(from: UInt16(truncatingIfNeeded: max(now.port, 0)))
         }
@@ -412,7 +395,7 @@
             return true
         }
 
-        /// - Parameter descriptor: The new socket, or a negative error number.
+        /// The descriptor may be a negative error number.
         func opened(_ descriptor: CInt, to address: String, port: Int) {
             peer = (address, port)
             guard descriptor >= 0 else {
@@ -439,7 +422,8 @@
 
         func handOverPart() {
             guard let exchange, !part.isEmpty else { return }
-            loop.report(exchange.handOver(part))
+            exchange.handedOver += Int64(part.count)
+            loop.report(.data(part), of: exchange)
             part = Data()
         }
 
@@ -497,12 +481,12 @@
         /// Whether a request may have been sent over a new connection: what is counted
         /// before TLS is complete was for a proxy.
         private var isReady: Bool {
-            exchange.map { !$0.isSecure } ?? true || moment(ATOM_CURLINFO_APPCONNECT_TIME) > 0
+            exchange?.isSecure != true || moment(ATOM_CURLINFO_APPCONNECT_TIME) > 0
         }
 
         func figure(_ info: Int) -> Int { easy.map { atom_curl_get_long($0, CInt(info)) } ?? -1 }
 
-        private func moment(_ info: Int) -> Int64 { easy.map { atom_curl_get_offset($0, CInt(info)) } ?? -1 }
+        func moment(_ info: Int) -> Int64 { easy.map { atom_curl_get_offset($0, CInt(info)) } ?? -1 }
 
         /// The last event of an exchange that libcurl has ended.
         func end(code: Int) -> TransportEvent {
@@ -518,16 +502,14 @@
                 abort: abort, head: head,
                 proxyStatus: figure(ATOM_CURLINFO_HTTP_CONNECTCODE))
             let proxy = proxyInUse
-            if let exchange {
-                switch problem {
-                // Of a SOCKS proxy libcurl says it as of a server.
-                case .unknownHost where isOfProxy(error): problem = .unknownProxy
-                case .refused where proxy != nil:
-                    problem = .proxy("it refused the connection or can't be reached")
-                case .closedWithoutResponse where isConnecting: problem = .closedAtOnce(isSecure: exchange.isSecure)
-                case .notHTTP: problem = .notHTTP(isSecure: exchange.isSecure)
-                default: break
-                }
+            let isSecure = exchange?.isSecure ?? true
+            switch problem {
+            // Of a SOCKS proxy libcurl says it as of a server.
+            case .unknownHost where isOfProxy(error): problem = .unknownProxy
+            case .refused where proxy != nil: problem = .proxy("it refused the connection or can't be reached")
+            case .closedWithoutResponse where isConnecting: problem = .closedAtOnce(isSecure: isSecure)
+            case .notHTTP: problem = .notHTTP(isSecure: isSecure)
+            default: break
             }
             var failure = problem.failure(
                 delivery: delivery, underlying: error, at: place(of: problem, error, over: proxy))

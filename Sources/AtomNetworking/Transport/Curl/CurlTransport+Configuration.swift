@@ -19,20 +19,10 @@
         }
 
         /// The certificate authorities that are trusted.
-        struct Trust: Sendable {
-            /// `nil` for none but the system's.
-            let certificates: Certificates?
-            let includesSystem: Bool
-
-            static let system = Trust(certificates: nil, includesSystem: true)
-
-            static func systemAnd(_ certificates: Certificates) -> Trust {
-                Trust(certificates: certificates, includesSystem: true)
-            }
-
-            static func only(_ certificates: Certificates) -> Trust {
-                Trust(certificates: certificates, includesSystem: false)
-            }
+        enum Trust: Sendable {
+            case system
+            case systemAnd(Certificates)
+            case only(Certificates)
         }
 
         /// One or more X.509 certificates in PEM (RFC 7468).

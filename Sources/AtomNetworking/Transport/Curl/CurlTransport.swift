@@ -34,9 +34,6 @@
 
         /// Creates a transport; its thread starts with the first request.
         ///
-        /// No thread is started and no connection opened before the first
-        /// request.
-        ///
         /// A pin is what this prints (RFC 7469 §2.4), also with `sha256/` before
         /// it:
         ///
@@ -74,18 +71,18 @@
             publicKeyPins: [String] = [], proxy: Proxy = .environment, connectionsPerOrigin: Int = 6
         ) throws(AtomError) {
             guard trustsSystem || authorities != nil else {
-                throw .requestable(
-                    .unsupportedConfiguration(
-                        .init(subject: "CurlTransport", reason: "without authorities no certificate would be trusted")))
+                throw .refused(
+                    RequestableError.unsupportedConfiguration, "CurlTransport",
+                    because: "without authorities no certificate would be trusted")
             }
-            let certificates: Certificates? = if let authorities { try Certificates(pem: authorities) } else { nil }
-            var pins: [PublicKeyPin] = []
-            for pin in publicKeyPins { pins.append(try PublicKeyPin(sha256: pin)) }
-            try self.init(
-                configuration: Configuration(
-                    trust: Trust(certificates: certificates, includesSystem: trustsSystem),
-                    clientCertificate: clientCertificate, publicKeyPins: pins, proxy: proxy,
-                    connectionsPerOrigin: connectionsPerOrigin))
+            var configuration = Configuration(
+                clientCertificate: clientCertificate, proxy: proxy, connectionsPerOrigin: connectionsPerOrigin)
+            if let authorities {
+                let certificates = try Certificates(pem: authorities)
+                configuration.trust = trustsSystem ? .systemAnd(certificates) : .only(certificates)
+            }
+            for pin in publicKeyPins { configuration.publicKeyPins.append(try PublicKeyPin(sha256: pin)) }
+            try self.init(configuration: configuration)
         }
 
         init(configuration: Configuration) throws(AtomError) {

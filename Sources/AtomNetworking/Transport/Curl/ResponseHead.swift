@@ -47,16 +47,9 @@
         var isWithin: Bool { stage == .fields }
 
         mutating func reset() {
-            stage = .statusLine
-            size = 0
-            fields = []
-            statusCode = 0
-            isHTTP2 = false
-            beginFields()
-        }
-
-        private mutating func beginFields() {
-            (contentLength, isChunked, isFixed, fault) = (nil, false, false, Self.noField)
+            let count = expectedCount
+            self = ResponseHead()
+            expectedCount = count
         }
 
         /// Returns the fields of the complete head, in order, and forgets them.
@@ -101,7 +94,7 @@
             isHTTP2 = line[5] == UInt8(ascii: "2")
             isHTTP10 = line[5] == UInt8(ascii: "1") && space == 8 && line[7] == UInt8(ascii: "0")
             fields.reserveCapacity(expectedCount)
-            beginFields()
+            (contentLength, isChunked, isFixed, fault) = (nil, false, false, Self.noField)
             stage = .fields
             return true
         }

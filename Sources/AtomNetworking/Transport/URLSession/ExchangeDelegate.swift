@@ -202,9 +202,9 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         let hasResponse = exchange.statusCode != nil
         // A temporary file isn't needed any more, and is removed outside the lock.
         _ = exchanges.withLock { _ in exchange.spooledBody.take() }
+        // A later cancellation has no effect any more.
         let (isCancelled, isBodyLost, bodyFailure) = exchanges.withLock { _ in
-            // A later cancellation has no effect any more.
-            return (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure)
+            (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure)
         }
         // On Linux a redirect without a valid target is only here, without its body.
         if error == nil, !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {

@@ -39,9 +39,8 @@ struct WireFailure {
     private func problem(_ error: POSIXError) -> WireProblem {
         switch error.code {
         case .ECONNREFUSED: .refused
-        case .ECONNRESET, .EPIPE, .ENOTCONN, .ESHUTDOWN: .lost
-        // A suspended app loses its connections.
-        case .ECONNABORTED: .lost
+        // A suspended app loses its connections: ECONNABORTED.
+        case .ECONNRESET, .EPIPE, .ENOTCONN, .ESHUTDOWN, .ECONNABORTED: .lost
         case .ENETDOWN, .ENETUNREACH, .EHOSTDOWN, .EHOSTUNREACH: .offline(.notConnectedToInternet)
         case .ETIMEDOUT: .timedOut
         default: .unnamed(error as NSError)
