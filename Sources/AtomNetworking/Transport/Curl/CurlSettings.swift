@@ -13,7 +13,11 @@
         let expectationTimeout: Int?
         /// The header fields that every request has unless it sets them itself.
         let ownFields: HeaderFields
-        private let proxies: Proxies
+        private typealias ProxyChoice = Result<CurlTransport.ProxyServer?, CurlLibrary.Unavailable>
+        private let httpProxy: ProxyChoice
+        private let httpsProxy: ProxyChoice
+        /// The one that the app has set.
+        private let ownProxy: CurlTransport.ProxyServer?
         private let authorities: MemoryFile?
         private let replacesAuthorities: Bool
         private let clientCertificate: MemoryFile?
@@ -30,7 +34,16 @@
             expectationTimeout = configuration.expectationTimeout
             missingOption = configuration.missingOption
             let environment = ProcessInfo.processInfo.environment
-            proxies = Proxies(configuration.proxy, environment: environment)
+            func named(_ scheme: BaseURLScheme) -> ProxyChoice {
+                ProxyChoice { () throws(CurlLibrary.Unavailable) in
+                    try CurlTransport.ProxyServer.named(by: environment, for: scheme)
+                }
+            }
+            switch configuration.proxy.choice {
+            case .environment: (httpProxy, httpsProxy, ownProxy) = (named(.http), named(.https), nil)
+            case .none: (httpProxy, httpsProxy, ownProxy) = (.success(nil), .success(nil), nil)
+            case .server(let server): (httpProxy, httpsProxy, ownProxy) = (.success(server), .success(server), server)
+            }
             mayFindProxy = environment.contains { $0.key.lowercased().hasSuffix("_proxy") && !$0.value.isEmpty }
             switch configuration.trust {
             case .system: (authorities, replacesAuthorities) = (nil, false)
@@ -70,7 +83,7 @@
         func check() throws(AtomError) {
             guard let easy = atom_curl_easy_plain() else { return }
             defer { atom_curl_easy_free(easy) }
-            guard let problem = secure(easy, share: nil) ?? proxies.chosen.flatMap({ set($0, on: easy) }) else {
+            guard let problem = secure(easy, share: nil) ?? ownProxy.flatMap({ set($0, on: easy) }) else {
                 return
             }
             throw .refused(RequestableError.unsupportedConfiguration, "CurlTransport", because: problem.explanation)
@@ -78,7 +91,10 @@
 
         /// The proxy for a request; it throws if the environment names an unusable one.
         func proxy(for target: TargetURL) throws(CurlLibrary.Unavailable) -> CurlTransport.ProxyServer? {
-            try proxies.proxy(for: target)
+            guard target.scheme == .http else { return try httpsProxy.get() }
+            let proxy = try httpProxy.get()
+            // A credential for this machine would leave it, unencrypted.
+            return proxy?.isLoopback == false && target.origin.isLoopback ? nil : proxy
         }
 
         /// Sets the options of a proxy on a new handle, and returns what libcurl refuses.
@@ -176,34 +192,6 @@
     }
 
     extension CurlSettings: Redacted {}
-
-    private struct Proxies {
-        typealias Choice = Result<CurlTransport.ProxyServer?, CurlLibrary.Unavailable>
-        private let http: Choice
-        private let https: Choice
-        /// The one that the app has set.
-        let chosen: CurlTransport.ProxyServer?
-
-        init(_ proxy: CurlTransport.Proxy, environment: [String: String]) {
-            func named(_ scheme: BaseURLScheme) -> Choice {
-                Choice { () throws(CurlLibrary.Unavailable) in
-                    try CurlTransport.ProxyServer.named(by: environment, for: scheme)
-                }
-            }
-            switch proxy.choice {
-            case .environment: (http, https, chosen) = (named(.http), named(.https), nil)
-            case .none: (http, https, chosen) = (.success(nil), .success(nil), nil)
-            case .server(let server): (http, https, chosen) = (.success(server), .success(server), server)
-            }
-        }
-
-        func proxy(for target: TargetURL) throws(CurlLibrary.Unavailable) -> CurlTransport.ProxyServer? {
-            guard target.scheme == .http else { return try https.get() }
-            let proxy = try http.get()
-            // A credential for this machine would leave it, unencrypted.
-            return proxy?.isLoopback == false && target.origin.isLoopback ? nil : proxy
-        }
-    }
 
     /// Bytes that libcurl reads as a file; they are never written to disk.
     final class MemoryFile: Sendable {

@@ -11,15 +11,6 @@
     /// transport has been released and its last exchange has ended. No code of
     /// the app runs on it.
     ///
-    /// ```swift
-    /// import AtomNetworking
-    /// import Foundation
-    ///
-    /// let authority = try String(contentsOfFile: "company.pem", encoding: .utf8)
-    /// var configuration = ServiceConfiguration()
-    /// configuration.transport = try CurlTransport(authorities: authority)
-    /// ```
-    ///
     /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are
     /// decoded. libcurl itself follows no redirect, keeps no cookie or credential,
     /// has no timeouts, and sends nothing again.
