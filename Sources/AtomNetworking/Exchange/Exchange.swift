@@ -7,8 +7,8 @@ import Foundation
 /// outside the lock. Events after the outcome change nothing, but a slot is
 /// always given back.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
-    // The deadline queue and the session use these, each under its own lock: accesses can't overlap, and are not checked
-    // for that (SE-0176). All other properties are constant.
+    // The deadline queue and the session use these, each under its own lock, so no two accesses overlap (SE-0176); to
+    // check for that here and in the attempt costs 1,300 instructions a request. All other properties are constant.
     @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
     @exclusivity(unchecked) var sessionPlace: SessionPlace?
 

@@ -74,12 +74,10 @@ extension ExchangeMachine {
     /// The outcome, if it is known.
     var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 
-    /// The retry that is being paid for.
     var unpaidRetry: Retry? { if case .paying(let retry) = state { retry } else { nil } }
 
     var isPausing: Bool { if case .pausing = state { true } else { false } }
 
-    /// Whether it asks the session, or waits for a refresh.
     var isWaitingForSession: Bool { if case .waitingForSession = state { true } else { false } }
 
     var isWaitingForSlot: Bool { if case .waitingForSlot = state { true } else { false } }
