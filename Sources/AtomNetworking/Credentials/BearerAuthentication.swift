@@ -50,7 +50,7 @@ public struct BearerAuthentication: Sendable {
 
     let refresh: Refresh
 
-    let source: CredentialSource
+    let keeper: SessionKeeper
 
     /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the
     /// default, for nowhere.
@@ -112,7 +112,7 @@ public struct BearerAuthentication: Sendable {
         endpoint: AuthorizationEndpoint, client: ClientCredential, writable: any TokenCredentialWritable
     ) {
         refresh = .endpoint(endpoint, client)
-        source = .writable(writable)
+        keeper = .variable(writable)
     }
 
     /// Creates a method of authentication whose tokens are kept in a store.
@@ -135,28 +135,30 @@ public struct BearerAuthentication: Sendable {
         signIn provider: (any TokenCredentialProvider)? = nil
     ) {
         refresh = provider.map { .endpointOrProvider(endpoint, client, $0) } ?? .endpoint(endpoint, client)
-        source = .store(store)
+        keeper = .store(store)
     }
 
     /// Creates a method of authentication whose tokens come from the app's own
     /// source.
     public init(provider: any TokenCredentialProvider, store: any TokenCredentialStore) {
         refresh = .provider(provider)
-        source = .store(store)
+        keeper = .store(store)
         leeway = .zero
         deadline = .seconds(300)
     }
 }
 
-/// Where a session's tokens are: an app's variable, or a store.
-enum CredentialSource: Sendable {
-    case writable(any TokenCredentialWritable)
+/// Where a session's tokens are; neither knows anything of a session.
+enum SessionKeeper: Sendable {
+    /// Read and set at once, on any thread.
+    case variable(any TokenCredentialWritable)
+    /// It takes time, can fail, and may be shared with other processes.
     case store(any TokenCredentialStore)
 
     /// What makes it the same session for all who use it.
     var object: AnyObject {
         switch self {
-        case .writable(let writable): writable
+        case .variable(let variable): variable
         case .store(let store): store
         }
     }

@@ -48,7 +48,9 @@ final class GuardedMachine: Sendable {
                 hasNewStage: old.map(new.isSame) != true, hasNewRetry: new.retryAt != old?.retryAt)
             // The usual case: nothing allocates.
             guard !actions.isEmpty else { return batch }
-            let count = actions.count { $0.isAnnouncement }
+            let count = actions.count {
+                if case .announce = $0 { true } else if case .announceFailure = $0 { true } else { false }
+            }
             if count > 0 { batch.turns = EventTurns(eventCount..<eventCount + count, of: hub) }
             eventCount += count
             batch.actions = actions
@@ -77,9 +79,8 @@ final class GuardedMachine: Sendable {
         content = Guarded(Content(machine: machine))
     }
 
-    /// A request pauses before it asks again, or its stream is open.
-    ///
-    /// - Returns: Whether the sign-in that it belongs to still counts.
+    /// A request pauses before it asks again, or its stream is open; returns whether
+    /// the sign-in that it belongs to still counts.
     func pauses(_ waiter: any SessionWaiter) -> Bool {
         content.withLock { content in
             guard waiter.sessionPlace?.generation == content.machine.generation else { return false }
@@ -94,7 +95,6 @@ final class GuardedMachine: Sendable {
         _ = content.withLock { $0.pausing.removeValue(forKey: ObjectIdentifier(waiter)) }
     }
 
-    /// How many requests pause, or are read.
     var pausingCount: Int { content.withLock { $0.pausing.count } }
 
     func with<T: Sendable>(_ body: (inout Machine) -> T) -> T {
@@ -103,10 +103,7 @@ final class GuardedMachine: Sendable {
 
     /// Runs an event, and numbers its announcements under the same lock.
     func act(_ event: (inout Machine) -> [Machine.Action]) -> SessionActions {
-        content.withLock { content in
-            let actions = event(&content.machine)
-            return content.batch(actions, hub)
-        }
+        ask { ((), event(&$0)) }.1
     }
 
     /// Runs an event that returns something besides its actions.
@@ -127,7 +124,6 @@ final class GuardedMachine: Sendable {
     /// The task of the refresh that was started last.
     var refreshTask: Task<Void, Never>? { content.withLock { $0.refresh?.task } }
 
-    /// Keeps the task of a refresh that was started.
     func keep(_ task: Task<Void, Never>, of number: Int) {
         content.withLock { content in
             if content.refresh.map({ $0.number < number }) ?? true { content.refresh = (number, task) }
@@ -140,8 +136,6 @@ final class GuardedMachine: Sendable {
     ///
     /// A token request that was sent is not cancelled: its answer holds the
     /// successor of a refresh token that may be spent by now.
-    ///
-    /// - Returns: Whether there is one.
     @discardableResult
     func cancelOutdatedRefresh() -> Bool {
         let outdated = content.withLock { content -> Task<Void, Never>? in
@@ -170,16 +164,6 @@ struct SessionActions: Sendable {
     var hasNewStage = false
     /// Whether another time has been set for a write, or none.
     var hasNewRetry = false
-}
-
-extension SessionMachine.Action {
-    /// Whether an event is told to the app.
-    var isAnnouncement: Bool {
-        switch self {
-        case .announce, .announceFailure: true
-        default: false
-        }
-    }
 }
 
 /// An alarm that goes off when the machine says.

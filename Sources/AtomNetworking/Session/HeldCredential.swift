@@ -7,6 +7,8 @@ struct HeldCredential: Sendable {
     private final class Tokens: Sendable {
         let credential: TokenCredential
         let authorization: String
+        /// A token from a store is checked before it is sent: a line break in it
+        /// would start another field.
         let canBeSent: Bool
 
         init(_ credential: TokenCredential) {
@@ -25,12 +27,6 @@ struct HeldCredential: Sendable {
     var authorization: String { tokens.authorization }
 
     var signature: SessionSignature { .authorization(tokens.authorization, version: number) }
-
-    /// Whether the access token can stand in a header field (RFC 6750 §2.1).
-    ///
-    /// A token from a store is checked before it is sent: a line break in it
-    /// would start another field.
-    private var canBeSent: Bool { tokens.canBeSent }
 
     /// When the access token really expires; `nil` if that is not known.
     ///
@@ -58,7 +54,6 @@ struct HeldCredential: Sendable {
     /// Whether the server has accepted a request with it.
     var isProven = false
 
-    /// Whether its loss has been counted as a fruitless refresh.
     var isCountedAsFruitless = false
 
     /// Whether an early refresh has failed or would not help, so that only the
@@ -74,32 +69,29 @@ struct HeldCredential: Sendable {
         tokens = Tokens(credential)
         isFromRefresh = false
         expiresAtAsRead = credential.expiresAt
-        (expiry, refreshTime) = Self.lifetime(
-            from: now.instant, seconds: Self.seconds(until: credential.expiresAt, now: now), policy: policy)
+        setLifetime(Self.lifetime(of: credential, now: now), from: now.instant, policy)
     }
 
     /// A credential from a refresh.
     ///
-    /// - Parameters:
-    ///   - lifetime: How long the access token is valid from `sentAt` on; `nil`
-    ///     if the server didn't say.
-    ///   - sentAt: When the refresh was sent.
+    /// - Parameter lifetime: How long the access token is valid from `sentAt` on,
+    ///   which is when the refresh was sent; `nil` if the server didn't say.
     init(
         refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, policy: RefreshPolicy
     ) {
         tokens = Tokens(credential)
         isFromRefresh = true
         expiresAtAsRead = credential.expiresAt
-        (expiry, refreshTime) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
+        setLifetime(lifetime, from: sentAt, policy)
     }
 
     /// Takes over another `expiresAt` or refresh token of the same access token.
     mutating func readAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) {
         tokens = Tokens(read)
-        guard isAnotherExpiry(read.expiresAt) else { return }
+        // Some stores keep whole seconds only.
+        guard abs(read.expiresAt.timeIntervalSince(expiresAtAsRead)) >= 1 else { return }
         expiresAtAsRead = read.expiresAt
-        (expiry, refreshTime) = Self.lifetime(
-            from: now.instant, seconds: Self.seconds(until: read.expiresAt, now: now), policy: policy)
+        setLifetime(Self.lifetime(of: read, now: now), from: now.instant, policy)
     }
 
     /// The same access token in a new session, or put back by somebody else:
@@ -112,15 +104,9 @@ struct HeldCredential: Sendable {
         return held
     }
 
-    /// Whether a date differs from ``expiresAtAsRead`` by more than rounding:
-    /// some stores keep whole seconds only.
-    private func isAnotherExpiry(_ date: Date) -> Bool {
-        abs(date.timeIntervalSince(expiresAtAsRead)) >= 1
-    }
-
     /// Whether a request may be sent with it at all.
     func isUsable(at instant: MonotonicInstant) -> Bool {
-        !isRejected && canBeSent && expiry.map { instant < $0 } ?? true
+        !isRejected && tokens.canBeSent && expiry.map { instant < $0 } ?? true
     }
 
     /// Whether a request may be sent with it and no refresh is due.
@@ -135,21 +121,21 @@ struct HeldCredential: Sendable {
         return instant < refreshTime
     }
 
+    /// Whether an access token can stand in a header field (RFC 6750 §2.1).
     static func canBeSent(_ accessToken: String) -> Bool {
         !accessToken.isEmpty && accessToken.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    private static func seconds(until date: Date, now: Moment) -> Double? {
-        date == .distantFuture ? nil : date.timeIntervalSince(now.date)
+    private static func lifetime(of credential: TokenCredential, now: Moment) -> Double? {
+        credential.expiresAt == .distantFuture ? nil : credential.expiresAt.timeIntervalSince(now.date)
     }
 
-    private static func lifetime(
-        from instant: MonotonicInstant, seconds: Double?, policy: RefreshPolicy
-    ) -> (expiry: MonotonicInstant?, refreshTime: MonotonicInstant?) {
-        guard let seconds, !seconds.isNaN else { return (nil, nil) }
-        let life = Duration.seconds(min(max(seconds, 0), 3_153_600_000))
-        let expiry = instant.advanced(by: life)
-        return (expiry, expiry - min(policy.leeway, life / 4))
+    private mutating func setLifetime(_ seconds: Double?, from instant: MonotonicInstant, _ policy: RefreshPolicy) {
+        (expiry, refreshTime) = (nil, nil)
+        guard let seconds, !seconds.isNaN else { return }
+        let life = Duration.seconds(min(max(seconds, 0), Duration.century.seconds))
+        let end = instant.advanced(by: life)
+        (expiry, refreshTime) = (end, end - min(policy.leeway, life / 4))
     }
 }
 
@@ -172,7 +158,6 @@ final class FinalFailure: Sendable {
 struct KnownTokens: Sendable {
     private var tokens: [HeldCredential] = []
 
-    /// What is known about this access token.
     func find(_ accessToken: String) -> HeldCredential? {
         tokens.last { $0.credential.accessToken == accessToken }
     }

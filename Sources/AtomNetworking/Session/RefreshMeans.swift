@@ -3,7 +3,6 @@
 /// Services that share a session may differ in it: the request that starts a
 /// refresh decides.
 enum RefreshMeans: Sendable {
-    /// With the refresh token.
     case refreshToken
     /// With the client's own credentials: nobody signs such a session out
     /// elsewhere.
@@ -14,20 +13,6 @@ enum RefreshMeans: Sendable {
     /// the server accepts.
     case refreshTokenOrProvider
 
-    /// Whether it works without a refresh token.
-    var acquires: Bool { self != .refreshToken }
-
-    /// Whether a token without a refresh token is renewed before it expires.
-    var acquiresEarly: Bool { self == .clientCredentials || self == .provider }
-
-    /// Whether it is of no use any more after this other means has failed for
-    /// good.
-    func ends(with failed: RefreshMeans) -> Bool {
-        self == failed || (self == .refreshTokenOrProvider && failed == .provider)
-    }
-}
-
-extension RefreshMeans {
     /// What an app has configured.
     init(_ bearer: BearerAuthentication) {
         self =
@@ -39,6 +24,18 @@ extension RefreshMeans {
             case .endpoint: .refreshToken
             case .endpointOrProvider: .refreshTokenOrProvider
             }
+    }
+
+    /// Whether it works without a refresh token.
+    var acquires: Bool { self != .refreshToken }
+
+    /// Whether a token without a refresh token is renewed before it expires.
+    var acquiresEarly: Bool { self == .clientCredentials || self == .provider }
+
+    /// Whether it is of no use any more after this other means has failed for
+    /// good.
+    func ends(with failed: RefreshMeans) -> Bool {
+        self == failed || (self == .refreshTokenOrProvider && failed == .provider)
     }
 }
 

@@ -24,29 +24,24 @@ extension SessionActor {
     /// A refresh, from its start until the requests that waited have been told.
     func refresh(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) async {
         guarded.lastService = service
-        var turnsToProvider = guarded.with { $0.means(of: number) } == .provider
+        var asksProvider = guarded.with { $0.means(of: number) } == .provider
         // The app may have signed in or out by now: nothing of the old session is sent.
         guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
-        while true {
-            if turnsToProvider {
-                guard await refreshWithProvider(number, replacing: credential, for: service) else { return }
-                turnsToProvider = false
-            } else {
-                let turn = takeTurn()
-                guard await turn.run({ await refreshAtEndpoint(number, replacing: credential, for: service) }) else {
-                    return
-                }
-                turnsToProvider = true
-            }
+        var goesOn = true
+        while goesOn {
+            goesOn =
+                asksProvider
+                ? await refreshWithProvider(number, replacing: credential, for: service)
+                : await takeTurn().run { await refreshAtEndpoint(number, replacing: credential, for: service) }
+            asksProvider.toggle()
         }
     }
 
     // MARK: With a token endpoint
 
     /// Loads, decides, notes, asks, commits, stores and announces, in an exchange
-    /// with the keeper, so that no other process spends the same refresh token.
-    ///
-    /// - Returns: Whether the refresh goes on with the app's provider.
+    /// with the keeper, so that no other process spends the same refresh token;
+    /// returns whether the refresh goes on with the app's provider.
     private nonisolated func refreshAtEndpoint(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async -> Bool {
@@ -58,7 +53,7 @@ extension SessionActor {
             }
             // Another process may have taken the refresh token away.
             guard guarded.with({ $0.means(of: number) }) != .provider else { return (.turnsToProvider, unchanged) }
-            let note = await keeper.store?.note(spending: credential)
+            let note = await keeper.note(spending: credential)
             // Writing the note may have taken some time.
             guard guarded.with({ $0.isRunning(number) }) else {
                 await note?.remove()
@@ -318,8 +313,7 @@ extension SessionActor {
             stored(version: version)
         case (.committed(_, let version), .failure(let error)):
             let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
-            let now = moment
-            perform(guarded.act { $0.notStored(version: version, failure, now: now) })
+            tell { $0.notStored(version: version, failure, now: $1) }
         case (.turnsToProvider, .success): return true
         case (.turnsToProvider, .failure(let error)): failed(number, error, at: .store, retryAfter: nil)
         case (.leftBehind, _): break  // `cameLate` will tell the machine.
@@ -332,8 +326,10 @@ extension SessionActor {
         case (.failed(let cause, let obstacle, let retryAfter, let kept), _):
             if let kept {
                 let isWritten = if case .success = written { true } else { false }
-                let now = moment
-                perform(guarded.act { $0.keptRefreshToken(kept, isWritten: isWritten, now: now) })
+                tell { machine, now in
+                    machine.keptRefreshToken(kept, isWritten: isWritten, now: now)
+                    return []
+                }
             }
             failed(number, cause, at: obstacle, retryAfter: retryAfter)
         case (nil, .failure(let error)): failed(number, error, at: .store, retryAfter: nil)
@@ -353,25 +349,18 @@ extension SessionActor {
         guard found.accessToken != granted.accessToken,
             found.refreshToken.isEmpty || found.refreshToken != granted.refreshToken
         else { return }
-        let now = moment
-        perform(guarded.act { $0.observed(found, now: now) })
+        tell { $0.observed(found, now: $1) }
         if found.isEmpty { guarded.lastService?.revoke(granted) }
     }
 
-    private nonisolated func abandon(_ number: Int) {
-        let now = moment
-        perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
-    }
+    private nonisolated func abandon(_ number: Int) { tell { $0.refreshAbandoned(number: number, now: $1) } }
 
     private nonisolated func failed(
         _ number: Int, _ cause: any Error, at obstacle: GuardedMachine.Machine.RefreshObstacle, retryAfter: Duration?
     ) {
         let dice = random()
-        let now = moment
-        perform(
-            guarded.act {
-                $0.refreshFailed(
-                    number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: now)
-            })
+        tell {
+            $0.refreshFailed(number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: $1)
+        }
     }
 }

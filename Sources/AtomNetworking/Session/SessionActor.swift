@@ -12,7 +12,6 @@
 actor SessionActor {
     /// The answer to a request that asks to be sent.
     enum Verdict {
-        /// It is sent now.
         case go
         /// It waits: `released` or `refused` will be called, or was called
         /// already.
@@ -57,12 +56,8 @@ actor SessionActor {
 // MARK: - Events of requests
 
 extension SessionActor {
-    /// Asks the machine for a request that the gate has not let through.
-    ///
-    /// - Parameters:
-    ///   - deadline: When the request's own time is up.
-    ///   - isAnew: As in ``SessionGate/admit(_:anew:)``.
-    ///   - read: What the gate has read.
+    /// Asks the machine for a request that the gate has not let through, with what
+    /// the gate has read.
     nonisolated func ask(
         for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool,
         read: (credential: TokenCredential, version: Int)?
@@ -91,29 +86,19 @@ extension SessionActor {
                 }
                 return result
             }
-            if case .refuse(let error) = admission {
-                // The request is told before the app is told that the session has ended.
-                waiter.refused(error)
-                perform(actions, for: waiter)
-                return .wait
-            }
+            // The request is told before the app is told that the session has ended.
+            if case .refuse(let error) = admission { waiter.refused(error) }
             perform(actions, for: waiter)
             switch admission {
             case .go: return .go
             case .wait:
-                refuseInProvider(waiter)
+                // A request of the provider itself would wait for the provider's own result.
+                if isInProvider, left(waiter) { waiter.refused(.missingCredential(delivery: .notSent)) }
                 return .wait
             case .refuse: return .wait
             case .readAgain: read = gate.readCurrent()
             }
         }
-    }
-
-    /// Refuses a request of the provider itself, which would wait for the
-    /// provider's own result.
-    private nonisolated func refuseInProvider(_ waiter: any SessionWaiter) {
-        guard isInProvider else { return }
-        if left(waiter) { waiter.refused(.missingCredential(delivery: .notSent)) }
     }
 
     /// The server has answered a first attempt, signed with this version, with
@@ -123,9 +108,8 @@ extension SessionActor {
         guarded.with { $0.rejected(version: version, now: now) }
     }
 
-    /// A waiter was cancelled, or its deadline has passed.
-    ///
-    /// - Returns: Whether it was still waiting.
+    /// A waiter was cancelled, or its deadline has passed; returns whether it was
+    /// still waiting.
     @discardableResult
     nonisolated func left(_ waiter: any SessionWaiter) -> Bool {
         guarded.with { machine in
@@ -137,11 +121,8 @@ extension SessionActor {
     }
 
     /// A request that this session has admitted pauses before it asks again, or
-    /// its response is read as a stream.
-    ///
-    /// If the app signs in or out meanwhile, it is refused.
-    ///
-    /// - Returns: Whether that has not happened already.
+    /// its response is read as a stream; it is refused if the app signs in or out
+    /// meanwhile, and this returns whether that has not happened already.
     nonisolated func pauses(_ waiter: any SessionWaiter) -> Bool { guarded.pauses(waiter) }
 
     /// A request does not pause any more, or nobody reads its stream.
@@ -179,8 +160,7 @@ extension SessionActor {
 extension SessionActor {
     /// Performs the actions of an event.
     ///
-    /// - Parameter waiter: The request that the event is about; if there is none,
-    ///   the first one that is refused.
+    /// - Parameter waiter: Whom it is about; otherwise the first one that is refused.
     nonisolated func perform(_ batch: SessionActions, for waiter: (any SessionWaiter)? = nil) {
         if batch.hasNewRetry { followRetry() }
         // Last: the requests that waited are told before.
@@ -222,7 +202,9 @@ extension SessionActor {
                 for waiter in waiters { waiter.refused(error) }
                 waiter = waiter ?? waiters.first
             case .wake:
-                guarded.pauseAlarm.follow(of: time, { [weak self] in self?.wokeUp() }, { guarded.with { $0.pauseEnd } })
+                guarded.pauseAlarm.follow(
+                    of: time, { [weak self] in self?.tell { $0.wokeUp(now: $1) } },
+                    { guarded.with { $0.pauseEnd } })
             case .announceFailure(let failure):
                 let now = time.now
                 // After an early refresh that failed, the token is still good.
@@ -253,22 +235,19 @@ extension SessionActor {
         }
     }
 
-    private nonisolated func wokeUp() {
+    /// Tells the machine of an event, and performs what follows.
+    nonisolated func tell(_ event: (inout GuardedMachine.Machine, Moment) -> [GuardedMachine.Machine.Action]) {
         let now = moment
-        perform(guarded.act { $0.wokeUp(now: now) })
+        perform(guarded.act { event(&$0, now) })
     }
 
-    /// Reads what is kept now, and tells the machine; does nothing where it has
-    /// to be loaded.
+    /// Reads what is kept now, unless it has to be loaded, and tells the machine.
     nonisolated func observe() {
         reading { machine, read, now in read.map { machine.observed($0, now: now) } ?? [] }
     }
 
-    /// Runs an event with what is kept now; reads again if the machine has
-    /// changed meanwhile.
-    ///
-    /// - Parameter event: Given `nil` where what is kept has to be loaded.
-    /// - Returns: What was performed.
+    /// Performs an event with what is kept now, or `nil` where that has to be loaded;
+    /// reads again if the machine has changed meanwhile.
     @discardableResult
     nonisolated func reading(
         for event: (inout GuardedMachine.Machine, TokenCredential?, Moment) -> [GuardedMachine.Machine.Action]
@@ -324,8 +303,7 @@ extension SessionActor {
         // Otherwise the app has signed in or out meanwhile, and its own write counts.
         guard guarded.with({ $0.mayStore(version: version) }) else { return observe() }
         let read = keeper.current
-        let now = moment
-        perform(guarded.act { $0.stored(version: version, read: read, now: now) })
+        tell { $0.stored(version: version, read: read, now: $1) }
     }
 
     /// Sets the alarm for a write that has failed; it holds the session until
@@ -339,14 +317,11 @@ extension SessionActor {
     nonisolated func writeAgain() {
         Task.detached(name: "Write again", priority: .userInitiated) { [self] in
             await takeTurn().run { [self] in
-                guard let store = keeper.store,
-                    let generation = guarded.with({ $0.hasToWriteAgain ? $0.generation : nil })
-                else { return }
-                let (_, written) = await store.exchange { [guarded] stored in
+                guard let generation = guarded.with({ $0.hasToWriteAgain ? $0.generation : nil }) else { return }
+                let (_, written) = await keeper.exchange { [guarded] stored in
                     ((), guarded.with { $0.intended(over: stored) })
                 }
-                let now = moment
-                perform(guarded.act { $0.wroteAgain(written, in: generation, now: now) })
+                tell { $0.wroteAgain(written, in: generation, now: $1) }
             }
         }
     }
@@ -358,10 +333,11 @@ extension SessionActor {
     /// Loads the credential for the machine.
     private func load(_ number: Int) async {
         let loaded = await takeTurn().run { [keeper] in await Result { try await keeper.load() } }
-        let now = moment
-        switch loaded {
-        case .success(let stored): perform(guarded.act { $0.loaded(number: number, stored, now: now) })
-        case .failure(let error): perform(guarded.act { $0.loadingFailed(number: number, error) })
+        tell { machine, now in
+            switch loaded {
+            case .success(let stored): machine.loaded(number: number, stored, now: now)
+            case .failure(let error): machine.loadingFailed(number: number, error)
+            }
         }
     }
 
@@ -370,7 +346,7 @@ extension SessionActor {
     /// - Throws: Why the credential could not be stored; the session uses it
     ///   nevertheless.
     func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
-        try refuseWriteInOperation()
+        if let refusal { throw .credentialNotStored(cause: refusal, delivery: .notSent) }
         let read = keeper.current
         let now = moment
         // The machine first: then a request that still reads the old credential recognises it as old.
@@ -383,15 +359,12 @@ extension SessionActor {
 
     /// The app signs out.
     ///
-    /// - Parameters:
-    ///   - service: Revokes the token, if it is configured to.
-    ///   - waits: Whether the revocation is waited for.
     /// - Throws: Why the store could not be emptied, or the token not revoked;
     ///   the session is over nevertheless.
     func signOut(
         for service: any RefreshService, waitingForRevocation waits: Bool
     ) async throws(AuthenticationError) {
-        try refuseWriteInOperation()
+        if let refusal { throw .credentialNotStored(cause: refusal, delivery: .notSent) }
         // The same service revokes what a running refresh still gets.
         guarded.lastService = guarded.lastService ?? service
         let read = keeper.current
@@ -440,7 +413,7 @@ extension SessionActor {
 
     /// Writes a sign-in or sign-out, unless the app has signed in or out since.
     private nonisolated func replace(
-        by credential: TokenCredential?, in generation: Int, in store: StoreKeeper
+        by credential: TokenCredential?, in generation: Int, in store: any TokenCredentialStore
     ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
         // It replaces whatever is stored, even if that can't be read.
         let found = await Result { try await store.load() }
@@ -451,30 +424,20 @@ extension SessionActor {
             } catch {
                 failure = .credentialNotStored(cause: error, delivery: .notSent)
             }
-            let now = moment
-            perform(
-                guarded.act { [failure] machine in
-                    machine.replaced(by: credential, in: generation, found: found, failure: failure, now: now)
-                })
+            tell { $0.replaced(by: credential, in: generation, found: found, failure: failure, now: $1) }
         } else {
-            perform(guarded.act { $0.notReplaced(in: generation) })
+            tell { machine, _ in
+                machine.notReplaced(in: generation)
+                return []
+            }
         }
         return (try? found.get(), failure)
     }
 
-    private nonisolated func refuseWriteInOperation() throws(AuthenticationError) {
-        do throws(TokenStoreError) {
-            try refuseInOperation()
-        } catch {
-            throw .credentialNotStored(cause: error, delivery: .notSent)
-        }
-    }
-
-    /// Refuses an operation on the store that one of the store's own methods
-    /// asks for: it would wait for itself for ever.
-    private nonisolated func refuseInOperation() throws(TokenStoreError) {
-        guard isInStore else { return }
-        throw .refused(
+    /// Why one of the store's own methods can't ask for an operation on the store.
+    private nonisolated var refusal: TokenStoreError? {
+        guard isInStore else { return nil }
+        return .refused(
             "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")
     }
 
@@ -511,7 +474,6 @@ extension SessionActor {
 
     // MARK: What is known
 
-    /// The events from now on.
     nonisolated var events: AsyncStream<SessionEvent> { hub.events() }
 
     /// The present state, and each later one.
@@ -527,9 +489,7 @@ extension SessionActor {
                     continuation.yield(state)
                 }
                 tell(self?.state)
-                if case .unknown? = last {
-                    tell(try? await self?.loadedState())
-                }
+                if case .unknown? = last { tell(try? await self?.loadedState()) }
                 for await _ in changes { tell(self?.state) }
                 continuation.finish()
             }
@@ -537,7 +497,6 @@ extension SessionActor {
         }
     }
 
-    /// What the session is doing.
     nonisolated var state: SessionState {
         let current = keeper.current
         let now = time.now
@@ -551,11 +510,7 @@ extension SessionActor {
         case .unknown, .signedOut, .ended: break
         case .signedIn, .refreshing: return state
         }
-        do throws(TokenStoreError) {
-            try refuseInOperation()
-        } catch {
-            throw .credentialNotReadable(cause: error, delivery: .notSent)
-        }
+        if let refusal { throw .credentialNotReadable(cause: refusal, delivery: .notSent) }
         guard let store = keeper.store else { return state }
         let generation = guarded.with { $0.generation }
         let turn = takeTurn()
@@ -565,8 +520,7 @@ extension SessionActor {
         }
         switch await look.value {
         case .success(let stored):
-            let now = moment
-            perform(guarded.act { $0.lookedUp(stored, in: generation, now: now) })
+            tell { $0.lookedUp(stored, in: generation, now: $1) }
             return state
         case .failure(let error):
             throw .credentialNotReadable(cause: error, delivery: .notSent)

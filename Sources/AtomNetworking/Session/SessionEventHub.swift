@@ -9,31 +9,28 @@ final class SessionEventHub: Sendable {
     /// How many events are kept for a slow listener; the oldest are dropped.
     static let capacity = 256
 
-    private let listeners = Listeners()
-    private let changeListeners = Guarded(Continuations<Void>())
+    private struct State {
+        /// `nil` for an event that will never come.
+        var arrived: [Int: SessionEvent?] = [:]
+        /// The number of the event that is sent next.
+        var nextNumber = 0
+        var isSending = false
+    }
+
+    private let state = Guarded(State())
+    private let listeners = Listeners<SessionEvent>()
+    private let changeListeners = Listeners<Void>()
 
     /// The events from now on, until the listener drops the stream.
-    func events() -> AsyncStream<SessionEvent> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(Self.capacity)) { [listeners] continuation in
-            let number = listeners.add(continuation)
-            continuation.onTermination = { [weak listeners] _ in listeners?.remove(number) }
-        }
-    }
+    func events() -> AsyncStream<SessionEvent> { listeners.stream(keeping: Self.capacity) }
 
     /// An element after each change of the state; a slow listener gets one for
     /// several.
-    func changes() -> AsyncStream<Void> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { [changeListeners] continuation in
-            let number = changeListeners.withLock { $0.add(continuation) }
-            continuation.onTermination = { _ in _ = changeListeners.withLock { $0.remove(number) } }
-        }
-    }
+    func changes() -> AsyncStream<Void> { changeListeners.stream(keeping: 1) }
 
     /// The state may be another one, or something be over that
     /// `finishRefresh` waits for.
-    func noteNewState() {
-        for listener in changeListeners.withLock({ $0.all }) { listener.yield() }
-    }
+    func noteNewState() { changeListeners.yield(()) }
 
     func send(_ event: SessionEvent, number: Int) {
         sendThoseThatHaveArrived(with: event, number..<number + 1)
@@ -43,84 +40,56 @@ final class SessionEventHub: Sendable {
     fileprivate func pass(_ numbers: Range<Int>) { sendThoseThatHaveArrived(with: nil, numbers) }
 
     private func sendThoseThatHaveArrived(with event: SessionEvent?, _ numbers: Range<Int>) {
-        guard listeners.arrived(event, numbers) else { return }
+        let isFirst = state.withLock { state in
+            for number in numbers where number >= state.nextNumber && state.arrived[number] == nil {
+                state.arrived[number] = .some(event)
+            }
+            defer { state.isSending = true }
+            return !state.isSending
+        }
+        guard isFirst else { return }
         // Outside the lock, and on one thread at a time.
-        while let (event, listeners) = listeners.next() {
-            for listener in listeners { if let event { listener.yield(event) } }
+        while let event = next() { if let event { listeners.yield(event) } }
+    }
+
+    /// The event whose turn it is, for the thread that sends.
+    private func next() -> SessionEvent?? {
+        state.withLock { state in
+            guard let event = state.arrived.removeValue(forKey: state.nextNumber) else {
+                state.isSending = false
+                return nil
+            }
+            state.nextNumber += 1
+            return .some(event)
         }
     }
 
-    deinit {
-        for listener in listeners.all { listener.finish() }
-        for listener in changeListeners.withLock({ $0.all }) { listener.finish() }
-    }
+    /// Those who listen to a stream; it ends with them.
+    private final class Listeners<Element: Sendable>: Sendable {
+        private typealias Continuation = AsyncStream<Element>.Continuation
 
-    /// The continuations of listeners, by their numbers.
-    private struct Continuations<Element: Sendable> {
-        private var byNumber: [Int: AsyncStream<Element>.Continuation] = [:]
-        private var last = 0
+        private let byNumber = Guarded<(last: Int, continuations: [Int: Continuation])>((0, [:]))
 
-        var all: [AsyncStream<Element>.Continuation] { Array(byNumber.values) }
-
-        mutating func add(_ continuation: AsyncStream<Element>.Continuation) -> Int {
-            last += 1
-            byNumber[last] = continuation
-            return last
-        }
-
-        /// Returns the continuation, so that it is released outside the lock:
-        /// that may end a listener's task.
-        mutating func remove(_ number: Int) -> AsyncStream<Element>.Continuation? {
-            byNumber.removeValue(forKey: number)
-        }
-    }
-
-    private final class Listeners: Sendable {
-        private struct State {
-            var continuations = Continuations<SessionEvent>()
-            /// `nil` for an event that will never come.
-            var arrived: [Int: SessionEvent?] = [:]
-            /// The number of the event that is sent next.
-            var nextNumber = 0
-            var isSending = false
-        }
-
-        private let state = Guarded(State())
-
-        var all: [AsyncStream<SessionEvent>.Continuation] { state.withLock { $0.continuations.all } }
-
-        /// Keeps an event until its turn comes, unless it is known already.
-        ///
-        /// - Returns: Whether the caller has to send the events whose turn it is.
-        func arrived(_ event: SessionEvent?, _ numbers: Range<Int>) -> Bool {
-            state.withLock { state in
-                for number in numbers where number >= state.nextNumber && state.arrived[number] == nil {
-                    state.arrived[number] = .some(event)
+        func stream(keeping limit: Int) -> AsyncStream<Element> {
+            AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
+                let number = byNumber.withLock { listeners in
+                    listeners.last += 1
+                    listeners.continuations[listeners.last] = continuation
+                    return listeners.last
                 }
-                guard !state.isSending else { return false }
-                state.isSending = true
-                return true
+                continuation.onTermination = { [weak self] _ in
+                    // Released outside the lock: that may end a listener's task.
+                    _ = self?.byNumber.withLock { $0.continuations.removeValue(forKey: number) }
+                }
             }
         }
 
-        /// The event whose turn it is, for the thread that sends.
-        func next() -> (SessionEvent?, [AsyncStream<SessionEvent>.Continuation])? {
-            state.withLock { state in
-                guard let event = state.arrived.removeValue(forKey: state.nextNumber) else {
-                    state.isSending = false
-                    return nil
-                }
-                state.nextNumber += 1
-                return (event, state.continuations.all)
-            }
+        func yield(_ element: Element) {
+            for continuation in byNumber.withLock({ $0.continuations.values }) { continuation.yield(element) }
         }
 
-        func add(_ continuation: AsyncStream<SessionEvent>.Continuation) -> Int {
-            state.withLock { $0.continuations.add(continuation) }
-        }
-
-        func remove(_ number: Int) {
-            _ = state.withLock { $0.continuations.remove(number) }
+        deinit {
+            for continuation in byNumber.withLock({ $0.continuations.values }) { continuation.finish() }
         }
     }
 }

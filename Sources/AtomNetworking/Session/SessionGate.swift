@@ -8,8 +8,7 @@ import Foundation
 final class SessionGate: Sendable {
     /// What becomes of a request.
     enum Admission {
-        /// It is sent now, signed with this, unless it waits for something else;
-        /// with how many people had gone by then.
+        /// It is sent now, signed with this, unless it waits for something else.
         case go(SessionSignature, departures: Int)
         /// The session has to be asked, with what was read: the app's variable
         /// is read once.
@@ -30,9 +29,8 @@ final class SessionGate: Sendable {
 
     /// A request asks to be sent: one look under one lock, if its token is good.
     ///
-    /// - Parameter isAnew: Whether it has been sent before, and was answered by
-    ///   a 401 or a redirect: then it joins the end of the queue. A request that
-    ///   has only waited keeps its place.
+    /// - Parameter isAnew: Whether it was answered by a 401 or a redirect, and joins
+    ///   the end of the queue; one that has only waited keeps its place.
     func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Admission {
         let read = readCurrent()
         let now = time.now

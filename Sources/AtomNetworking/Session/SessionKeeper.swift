@@ -1,23 +1,8 @@
-/// Where a session's credential is kept: in a variable of the app's, or in a
-/// store.
-///
-/// A variable is read and set at once, on any thread. A store takes time, can
-/// fail, and may be shared with other processes. Neither knows anything of a
-/// session.
-enum SessionKeeper: Sendable {
-    case variable(any TokenCredentialWritable)
-    case store(StoreKeeper)
+extension SessionKeeper {
+    /// What a variable holds now; `nil` for a store, which has to be loaded.
+    var current: TokenCredential? { if case .variable(let variable) = self { variable.tokenCredential } else { nil } }
 
-    /// What is kept now; `nil` where it has to be loaded.
-    var current: TokenCredential? {
-        switch self {
-        case .variable(let variable): variable.tokenCredential
-        case .store: nil
-        }
-    }
-
-    /// The store, if the credential has to be loaded.
-    var store: StoreKeeper? { if case .store(let store) = self { store } else { nil } }
+    var store: (any TokenCredentialStore)? { if case .store(let store) = self { store } else { nil } }
 
     /// What a store holds; `nil` for a variable.
     func load() async throws -> TokenCredential? { try await store?.load() }
@@ -32,28 +17,10 @@ enum SessionKeeper: Sendable {
     func exchange<Outcome: Sendable>(
         _ refresh: @Sendable (TokenCredential?) async -> (Outcome, TokenCredential?)
     ) async -> (outcome: Outcome?, written: Result<TokenCredential?, any Error>) {
-        switch self {
-        case .variable: (await refresh(nil).0, .success(nil))
-        case .store(let store): await store.exchange(refresh)
-        }
-    }
-}
-
-/// A store, as the session uses it.
-struct StoreKeeper: Sendable {
-    let store: any TokenCredentialStore
-
-    func load() async throws -> TokenCredential? { try await store.load() }
-
-    func save(_ credential: TokenCredential?) async throws { try await store.save(credential) }
-
-    /// Reads, decides and writes, with nobody between if the store can do that.
-    func exchange<Outcome: Sendable>(
-        _ body: @Sendable (TokenCredential?) async -> (Outcome, TokenCredential?)
-    ) async -> (outcome: Outcome?, written: Result<TokenCredential?, any Error>) {
+        guard let store else { return (await refresh(nil).0, .success(nil)) }
         let run = SingleRun<Outcome>()
         let written = await Result {
-            try await store.exchange { stored in try await run.once { await body(stored) } }
+            try await store.exchange { stored in try await run.once { await refresh(stored) } }
         }
         return (run.outcome, written)
     }
@@ -76,7 +43,7 @@ struct SpendingNote: Sendable {
     let wasInterrupted: Bool
     fileprivate let journal: any RefreshIntentRecording
 
-    /// Removes it: the refresh token has not been spent by this refresh.
+    /// The refresh token has not been spent by this refresh.
     func remove() async {
         if !wasInterrupted { await removeInAnyCase() }
     }
@@ -95,7 +62,6 @@ final class SingleRun<Outcome: Sendable>: Sendable {
 
     private let state = Guarded(State.pending)
 
-    /// What the body has come to.
     var outcome: Outcome? { state.withLock { if case .over(let outcome, _) = $0 { outcome } else { nil } } }
 
     /// Runs the body the first time, and returns the same result every time: a

@@ -6,7 +6,7 @@ extension SessionMachine {
     ///   - refused: The refresh token that is known to be dead, and what the
     ///     server said.
     ///   - hasJustRead: Whether a store was read for this event; then the
-    ///     session can end without another look at the store.
+    ///     session can end without another look at it.
     mutating func observed(
         _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
         hasJustRead: Bool = false, now: Moment
@@ -77,8 +77,7 @@ extension SessionMachine {
         return [.announceStaleStore]
     }
 
-    /// Adds an event's announcement to its actions: after the waiters are told,
-    /// and before the announcements of what followed from it.
+    /// Announces an event after the waiters are told, and before what followed from it.
     func announcing(_ event: SessionEvent, with actions: [Action]) -> [Action] {
         let place = actions.firstIndex { if case .announce = $0 { true } else { false } } ?? actions.endIndex
         return actions[..<place] + [.announce(event)] + actions[place...]
@@ -121,8 +120,6 @@ extension SessionMachine {
     }
 
     /// Whether somebody may have been signed in before a sign-in.
-    ///
-    /// - Parameter read: What the app's variable held.
     private func mayBeSomebodys(_ read: TokenCredential?) -> Bool {
         if held != nil { return true }
         if let read { return !read.isEmpty }
@@ -130,9 +127,7 @@ extension SessionMachine {
         return true
     }
 
-    /// The app has signed out.
-    ///
-    /// - Parameter read: What the app's variable held until now.
+    /// The app has signed out; its variable held this until now.
     mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
         if let read { _ = store.note(read) }
         let actions = forget()
@@ -182,12 +177,9 @@ extension SessionMachine {
         by credential: TokenCredential?, in generation: Int, found: Result<TokenCredential?, any Error>,
         failure: AuthenticationError?, now: Moment
     ) -> [Action] {
-        guard let failure else {
-            let hadFailed = store.wrote(credential ?? .empty, in: generation)
-            return hadFailed ? [.announce(.credentialStored)] : []
-        }
+        guard let failure else { return wrote(credential ?? .empty, in: generation) }
         if !mayWrite(signedIn: credential, in: generation) {
-            _ = notReplaced(in: generation)
+            notReplaced(in: generation)
         } else if case .success(let found) = found {
             store.overwrites(found ?? .empty)
             _ = store.writeFailed(.overOld, at: now.instant)
@@ -198,26 +190,26 @@ extension SessionMachine {
     }
 
     /// The write of a sign-in or sign-out is not wanted any more.
-    mutating func notReplaced(in generation: Int) -> [Action] {
-        store.forgetFirst(of: generation)
-        return []
+    mutating func notReplaced(in generation: Int) { store.forgetFirst(of: generation) }
+
+    /// The store has taken a credential; the app is told if it had not before.
+    mutating func wrote(_ credential: TokenCredential, in generation: Int) -> [Action] {
+        store.wrote(credential, in: generation) ? [.announce(.credentialStored)] : []
     }
 
     /// The outstanding write has ended.
     ///
     /// - Parameters:
     ///   - result: What the store holds now: what it should, or something newer.
-    ///   - generation: The generation in which the write began; a sign-in or
-    ///     sign-out since then writes its own.
+    ///   - generation: In which the write began; a sign-in or sign-out since then
+    ///     writes its own.
     mutating func wroteAgain(
         _ result: Result<TokenCredential?, any Error>, in generation: Int, now: Moment
     ) -> [Action] {
         guard generation == self.generation, hasToWriteAgain, let last = store.last else { return [] }
         switch result {
         case .success(let stored) where (stored ?? .empty).hasTokens(of: last):
-            let hadFailed = store.wrote(last, in: generation)
-            let actions: [Action] = hadFailed ? [.announce(.credentialStored)] : []
-            return actions + self.stored(version: tokenNumber, now: now)
+            return wrote(last, in: generation) + self.stored(version: tokenNumber, now: now)
         case .success(let stored):
             store.forgetOutstanding()
             let news = observed(stored ?? .empty, now: now)
@@ -244,8 +236,6 @@ extension SessionMachine {
     }
 
     /// Uses what the store holds, or ends the session if that is nothing new.
-    ///
-    /// - Parameter end: How the session ends; `nil` if nobody was signed in.
     private mutating func decide(_ end: SessionEnd?, by credential: TokenCredential?, now: Moment) -> [Action] {
         phase = .loading(number: nil, end: end)
         let stored = credential ?? .empty
@@ -277,9 +267,8 @@ extension SessionMachine {
         return actions + [.announce(.signedOut)]
     }
 
-    /// The store was read because the app asked for the session's state.
-    ///
-    /// - Parameter generation: The generation in which the app asked.
+    /// The store was read because the app asked for the session's state in this
+    /// generation.
     mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
         guard generation == self.generation, needsLoading else { return [] }
         switch phase {

@@ -17,7 +17,7 @@ extension SessionMachine {
         guard case .refreshing(_, let refresh) = phase, refresh.number == number else { return (.stop, []) }
         let stored = stored ?? .empty
         if stored.isEmpty, refresh.means == .clientCredentials {
-            // An empty store does not end a client's own session.
+            // This does not end a client's own session.
             _ = store.note(stored)
             return (.goOn(held?.credential), [])
         }
@@ -39,8 +39,7 @@ extension SessionMachine {
     /// A refresh that has not come home yet, and whether it was left behind.
     func running(_ number: Int) -> (refresh: SessionRefresh, isOutdated: Bool)? {
         if case .refreshing(_, let refresh) = phase, refresh.number == number { return (refresh, false) }
-        guard let leftBehind, leftBehind.number == number else { return nil }
-        return (leftBehind, true)
+        return leftBehind.flatMap { $0.number == number ? ($0, true) : nil }
     }
 
     private mutating func update(_ refresh: SessionRefresh) {
@@ -146,15 +145,10 @@ extension SessionMachine {
     }
 
     /// The credential with the new refresh token has been written, or not.
-    mutating func keptRefreshToken(_ kept: TokenCredential, isWritten: Bool, now: Moment) -> [Action] {
+    mutating func keptRefreshToken(_ kept: TokenCredential, isWritten: Bool, now: Moment) {
         // Otherwise the app has signed in or out meanwhile, or somebody has stored something newer.
-        guard needsLoading, store.last == kept, store.outstanding == .overOld else { return [] }
-        if isWritten {
-            _ = store.wrote(kept, in: generation)
-        } else {
-            _ = store.writeFailed(.overOld, at: now.instant)
-        }
-        return []
+        guard needsLoading, store.last == kept, store.outstanding == .overOld else { return }
+        _ = isWritten ? store.wrote(kept, in: generation) : store.writeFailed(.overOld, at: now.instant)
     }
 
     /// Whether the credential with this access token still has to be written.
@@ -168,8 +162,7 @@ extension SessionMachine {
     ///   old value for a while. `nil` for a store, which holds what was written.
     mutating func stored(version stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
         guard mayStore(version: stored), let held else { return [] }
-        let hadFailed = needsLoading && store.outstanding != nil && store.wrote(held.credential, in: generation)
-        let actions: [Action] = hadFailed ? [.announce(.credentialStored)] : []
+        let actions = needsLoading && store.outstanding != nil ? wrote(held.credential, in: generation) : []
         return actions + proceed(with: held, read: read, now: now)
     }
 
@@ -199,7 +192,6 @@ extension SessionMachine {
         case endpoint
         /// The token store, before anything was sent.
         case store
-        /// The app's provider.
         case provider
     }
 
@@ -224,10 +216,9 @@ extension SessionMachine {
         let until = now.instant.advanced(by: delay)
         let retryAt = delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil
         let failure: AuthenticationError =
-            switch obstacle {
-            case .endpoint, .store: .refreshFailed(cause: cause, retryAt: retryAt, delivery: .notSent)
-            case .provider: .credentialNotProvided(cause: cause, retryAt: retryAt, delivery: .notSent)
-            }
+            obstacle == .provider
+            ? .credentialNotProvided(cause: cause, retryAt: retryAt, delivery: .notSent)
+            : .refreshFailed(cause: cause, retryAt: retryAt, delivery: .notSent)
         setback = SessionSetback(count: count, notBefore: until, failure: failure)
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
@@ -237,8 +228,7 @@ extension SessionMachine {
         return refuseAll(failure) + [.announceFailure(failure)]
     }
 
-    /// What follows when the authorization server has refused the refresh token
-    /// for good.
+    /// What follows when the refresh token was refused.
     enum Refusal {
         /// `refreshRejected`: there is nothing else.
         case ends

@@ -42,8 +42,7 @@ struct SessionMachine<Waiter> {
         case refuse([Waiter], AuthenticationError)
         /// Call `wokeUp` at the instant.
         case wake(MonotonicInstant)
-        /// Tell the app that a refresh failed, after the requests that waited
-        /// for it.
+        /// Tell the app that a refresh failed.
         case announceFailure(AuthenticationError)
         /// Log that the store holds a credential that is useless: it was
         /// overwritten, or its refresh token is spent.
@@ -51,7 +50,6 @@ struct SessionMachine<Waiter> {
         /// Revoke a credential that was issued for a session that has been
         /// signed out.
         case revoke(TokenCredential)
-        /// Tell the app what happened to the session.
         case announce(SessionEvent)
     }
 
@@ -60,22 +58,18 @@ struct SessionMachine<Waiter> {
     /// The refresh of a credential that the session no longer uses: the next one
     /// starts when it has come home.
     var leftBehind: SessionRefresh?
-    /// Counts all changes of the credential and of what is known about it, so
-    /// that what was read before a change is recognised.
+    /// Counts all changes of the credential and of what is known about it.
     var version = 0
     /// The number of the access token that the server has accepted last.
     private var provenNumber = -1
-    /// The number of the newest access token: a 401 for an older one comes late.
     var lastTokenNumber = 0
     /// Counts sign-ins and sign-outs.
     var generation = 0
     /// Counts the access tokens that somebody else than a sign-in or a refresh
     /// of this process has put in place of another one, or of none.
     var takeoverCount = 0
-    /// Counts the people who have gone.
-    ///
-    /// By a sign-out, or because somebody else's credential took the place. What
-    /// is kept for a person goes by it.
+    /// Counts the people who have gone, by a sign-out or because of somebody else's
+    /// credential; what is kept for a person goes by it.
     var departures = 0
     var waiters = TicketQueue<Waiting>()
     /// Whether somebody is calling `nextReleased`; newcomers wait until all
@@ -95,24 +89,19 @@ struct SessionMachine<Waiter> {
     var setback: SessionSetback?
     /// When refreshes turned out fruitless, within the window.
     var fruitless: [MonotonicInstant] = []
-    /// What is known about the place where the credential is kept.
     var store = StoreMemory()
-    /// The refresh tokens that must not be sent again.
     var spent = SpentTokens()
     /// The refresh token that the authorization server has refused last.
     var refusedRefreshToken: String?
-    /// What is known about access tokens that were held before.
     var known = KnownTokens()
     var hasAnnouncedStaleStore = false
 
-    /// Makes a session about which nothing is known.
     init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
         self.policy = policy
         self.needsLoading = needsLoading
         phase = needsLoading ? .loading(number: nil, end: nil) : .signedOut
     }
 
-    /// The credential that the session uses.
     var held: HeldCredential? {
         get { phase.held }
         set { phase.held = newValue }
@@ -129,9 +118,7 @@ struct SessionMachine<Waiter> {
     }
 
     /// Whether this refresh is running, and its result still matters.
-    func isRunning(_ number: Int) -> Bool {
-        if case .refreshing(_, let refresh) = phase { refresh.number == number } else { false }
-    }
+    func isRunning(_ number: Int) -> Bool { running(number)?.isOutdated == false }
 
     /// How this refresh gets a credential; `nil` if it isn't running any more.
     func means(of number: Int) -> RefreshMeans? { running(number)?.refresh.means }
@@ -140,7 +127,7 @@ struct SessionMachine<Waiter> {
     ///
     /// - Parameters:
     ///   - current: What the app's variable holds, if it is known.
-    ///   - now: The time, if it matters whether the token is good.
+    ///   - now: If it matters whether the token is good.
     func state(reading current: TokenCredential? = nil, at now: MonotonicInstant? = nil) -> SessionState {
         // A request would find the credential there.
         let isSignedIn = current.map(isNews) ?? false
@@ -155,17 +142,14 @@ struct SessionMachine<Waiter> {
     }
 
     /// The refresh that may still bring home a credential to be stored, or
-    /// whose credential is being stored; `nil` if there is none.
+    /// whose credential is being stored.
     ///
     /// A provider that has returned nothing yet isn't one: it may wait for a
     /// person.
     var unfinishedRefresh: Int? {
         func isOnItsWay(_ refresh: SessionRefresh) -> Bool { refresh.means != .provider || refresh.isProvided }
-        switch phase {
-        case .storing: return lastRefreshNumber
-        case .refreshing(_, let refresh): return isOnItsWay(refresh) ? refresh.number : nil
-        default: break
-        }
+        if isStoring { return lastRefreshNumber }
+        if case .refreshing(_, let refresh) = phase { return isOnItsWay(refresh) ? refresh.number : nil }
         // Somebody may have put back the refresh token that it spends.
         guard let leftBehind, isOnItsWay(leftBehind), isSuccessorExpected(from: leftBehind) else { return nil }
         return leftBehind.number
@@ -173,6 +157,17 @@ struct SessionMachine<Waiter> {
 
     /// When the next refresh may start, if refreshes back off now.
     var pauseEnd: MonotonicInstant? { if case .backingOff(_, let until) = phase { until } else { nil } }
+
+    /// Whose session it is, as far as the machine knows.
+    var holder: SessionHolder { SessionHolder(generation: generation, takeoverCount: takeoverCount) }
+
+    /// The tokens that tell whose the access token with this number is; `nil` if
+    /// the session has another one.
+    func tokens(of version: Int) -> [String]? {
+        guard version == tokenNumber, let credential = held?.credential else { return nil }
+        guard !credential.refreshToken.isEmpty else { return [credential.accessToken] }
+        return [credential.refreshToken] + spent.predecessors(of: credential)
+    }
 }
 
 // MARK: - Requests
@@ -181,10 +176,7 @@ extension SessionMachine {
     /// A request asks to be sent, for the first time or again.
     ///
     /// - Parameters:
-    ///   - waiter: The request.
-    ///   - means: How its service gets another credential.
-    ///   - generation: The generation in which it was admitted before, if it
-    ///     was.
+    ///   - generation: The one in which it was admitted before, if it was.
     ///   - takeover: For the reconnection of a stream: the count of takeovers
     ///     when the stream began. It is sent for nobody else, and nobody signs
     ///     in for it.
@@ -192,7 +184,6 @@ extension SessionMachine {
     ///     it keeps its place before later requests.
     ///   - read: What the app's variable holds, and the version before it was
     ///     read; `nil` for a store.
-    ///   - deadline: When the request's own time is up.
     mutating func asked(
         _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, ticket: Int? = nil,
         read: (credential: TokenCredential, version: Int)? = nil,
@@ -209,35 +200,24 @@ extension SessionMachine {
         }
         let request = Waiting(waiter: waiter, means: means, isNew: generation == nil)
         switch phase {
-        case .loading:
-            return (enqueue(request, ticket: ticket), actions + startLoading())
-        case .signedIn:
-            if waiters.isEmpty, !isReleasing {
-                return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
-            }
+        case .loading(nil, let end):
+            return (enqueue(request, ticket: ticket), actions + startLoading(end))
+        case .signedIn where !waiters.isEmpty || isReleasing, .loading, .refreshing, .waiting, .storing:
             return (enqueue(request, ticket: ticket), actions)
-        case .refreshing, .waiting, .storing:
-            return (enqueue(request, ticket: ticket), actions)
-        case .backingOff:
-            return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
+        case .signedIn, .backingOff: break
         case .ended(let end):
             if takeover != nil { return (.refuse(end.error), actions) }
-            if means.acquires, !end.means.acquires {
-                // Only renewal with the refresh token has ended.
-                return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
-            }
+            // Or only renewal with the refresh token has ended.
+            guard !means.acquires || end.means.acquires else { break }
             guard needsLoading else { return (.refuse(end.error), actions) }
             // Another process may have signed in.
-            phase = .loading(number: nil, end: end)
-            return (enqueue(request, ticket: ticket), actions + startLoading())
+            return (enqueue(request, ticket: ticket), actions + startLoading(end))
+        case .signedOut where needsLoading:
+            return (enqueue(request, ticket: ticket), actions + startLoading(nil))
         case .signedOut:
-            if needsLoading {
-                phase = .loading(number: nil, end: nil)
-                return (enqueue(request, ticket: ticket), actions + startLoading())
-            }
             guard means.acquires else { return (.refuse(.missingCredential(delivery: .notSent)), actions) }
-            return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
         }
+        return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
     }
 
     /// Admits a request that finds a good token, no earlier request that waits,
@@ -258,8 +238,7 @@ extension SessionMachine {
         return (ticket ?? waiters.issueTicket(), self.generation, held.signature)
     }
 
-    /// Whether a request of this generation and this count of takeovers may be
-    /// sent; `nil` for any.
+    /// Whether a request of these may be sent; `nil` for any.
     @inline(__always)
     private func isCurrent(_ generation: Int?, _ takeover: Int?) -> Bool {
         if let generation, generation != self.generation { return false }
@@ -275,9 +254,8 @@ extension SessionMachine {
         return !isReleasing || releasedTicket.map { ticket <= $0 } ?? true
     }
 
-    /// Has the store read, unless a load is running.
-    mutating func startLoading() -> [Action] {
-        guard case .loading(nil, let end) = phase else { return [] }
+    /// Has the store read before the session ends, or is found to be signed out.
+    mutating func startLoading(_ end: SessionEnd?) -> [Action] {
         lastLoadNumber += 1
         phase = .loading(number: lastLoadNumber, end: end)
         return [.load(number: lastLoadNumber)]
@@ -312,9 +290,7 @@ extension SessionMachine {
     }
 
     /// The server answered 401 to a first attempt signed with this access
-    /// token.
-    ///
-    /// The request will ask again at once.
+    /// token; the request will ask again at once.
     mutating func rejected(version signed: Int, now: Moment) {
         guard signed == tokenNumber, held?.isRejected == false else { return }
         held?.isRejected = true
@@ -322,9 +298,7 @@ extension SessionMachine {
     }
 
     /// A waiter was cancelled, or its time is up.
-    mutating func left(ticket: Int) {
-        _ = waiters.remove(ticket)
-    }
+    mutating func left(ticket: Int) { _ = waiters.remove(ticket) }
 
     /// The next waiter is to be released; called until it returns none.
     mutating func nextReleased(now: Moment) -> (Waiter?, [Action]) {
@@ -349,8 +323,6 @@ extension SessionMachine {
     // MARK: Waiters
 
     /// Releases the waiters, starts the refresh that they need, or refuses them.
-    ///
-    /// - Parameter hasJustRead: Whether the store was read for this event.
     mutating func proceed(hasJustRead: Bool = false, now: Moment) -> [Action] {
         switch phase {
         case .signedIn, .signedOut: break
@@ -367,16 +339,8 @@ extension SessionMachine {
                 return actions
             }
             switch startRefresh(for: request, hasJustRead: hasJustRead, now: now) {
-            case .started(let action):
-                return actions + [action]
-            case .awaitsOutdated:
-                return actions
-            case .backsOff(let until):
-                return actions + [.wake(until)]
-            case .readsStore(let load):
-                return actions + load
-            case .endsSession(let error, let isNews):
-                return actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : [])
+            case .waits(let next), .endsSession(_, let next): return actions + next
+            case .backsOff(let until): return actions + [.wake(until)]
             case .refusesRequest(let error):
                 _ = waiters.dequeue()
                 actions.append(.refuse([request.waiter], error))
@@ -386,11 +350,11 @@ extension SessionMachine {
     }
 
     private enum RefreshStart {
-        case started(Action)
-        case awaitsOutdated
+        /// For a refresh that has been started, one that was left behind, or the store.
+        case waits([Action])
         case backsOff(until: MonotonicInstant)
-        case readsStore([Action])
-        case endsSession(AuthenticationError, isNews: Bool)
+        /// All who wait have been refused.
+        case endsSession(AuthenticationError, [Action])
         case refusesRequest(AuthenticationError)
     }
 
@@ -410,11 +374,11 @@ extension SessionMachine {
             if waiters.members.contains(where: { $0.means.acquires }) { return .refusesRequest(missing) }
             guard held == nil else { return endSession(missing, of: .refreshToken, hasJustRead: hasJustRead) }
             phase = .signedOut
-            return .endsSession(missing, isNews: false)
+            return .endsSession(missing, refuseAll(missing))
         }
         guard leftBehind == nil else {
             phase = .waiting(held)
-            return .awaitsOutdated
+            return .waits([])
         }
         let window = policy.fruitlessWindow
         fruitless.removeAll { $0.advanced(by: window) <= now.instant }
@@ -432,7 +396,7 @@ extension SessionMachine {
             number: lastRefreshNumber, asked: request.means, means: usableMeans(of: request.means),
             credential: held?.credential)
         phase = .refreshing(held, refresh)
-        return .started(.refresh(number: lastRefreshNumber, held?.credential, for: request.waiter))
+        return .waits([.refresh(number: lastRefreshNumber, held?.credential, for: request.waiter)])
     }
 
     /// Which of the means a refresh uses now.
@@ -456,11 +420,10 @@ extension SessionMachine {
         var end = SessionEnd(held: held, error: error, means: means)
         guard needsLoading, !hasJustRead else {
             phase = .ended(end)
-            return .endsSession(error, isNews: true)
+            return .endsSession(error, refuseAll(error) + [.announce(.ended(error))])
         }
         end.isAnnounced = false
-        phase = .loading(number: nil, end: end)
-        return .readsStore(startLoading())
+        return .waits(startLoading(end))
     }
 
     /// A request needs a refresh.
@@ -468,26 +431,18 @@ extension SessionMachine {
         by request: Waiting, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
     ) -> (Admission, [Action]) {
         switch startRefresh(for: request, hasJustRead: false, now: now) {
-        case .started(let action):
-            return (enqueue(request, ticket: ticket), actions + [action])
-        case .awaitsOutdated:
-            return (enqueue(request, ticket: ticket), actions)
+        case .waits(let next): return (enqueue(request, ticket: ticket), actions + next)
         case .backsOff(let until):
             guard until < deadline else {
                 return (.refuse(setback?.failure ?? .waitedTooLong(delivery: .notSent)), actions)
             }
             return (enqueue(request, ticket: ticket), actions + [.wake(until)])
-        case .readsStore(let load):
-            return (enqueue(request, ticket: ticket), actions + load)
-        case .endsSession(let error, let isNews):
-            return (.refuse(error), actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : []))
-        case .refusesRequest(let error):
-            return (.refuse(error), actions)
+        case .endsSession(let error, let next): return (.refuse(error), actions + next)
+        case .refusesRequest(let error): return (.refuse(error), actions)
         }
     }
 
-    /// Records that a refresh was fruitless: no request was accepted with its
-    /// token.
+    /// A refresh was fruitless if no request was accepted with its token.
     mutating func countIfFruitless(at instant: MonotonicInstant) {
         guard let held, held.isFromRefresh, !held.isProven, !held.isCountedAsFruitless,
             !held.isUsable(at: instant)

@@ -5,19 +5,13 @@
 ///
 /// Indirect: the machine takes credentials out of it in many places, and that code is a third smaller so.
 indirect enum SessionPhase {
-    /// The store has to be read: it may hold a credential that isn't known yet.
-    ///
-    /// - Parameters:
-    ///   - number: The load whose result is awaited; the result of an older one
-    ///     is dropped.
-    ///   - end: How the session ends unless the store holds something new; `nil`
-    ///     if nobody was signed in.
+    /// The store has to be read, by the load with this number if one is running; it
+    /// may hold a credential that isn't known yet. Otherwise the session ends so, if
+    /// somebody was signed in.
     case loading(number: Int?, end: SessionEnd?)
-    /// There is no credential.
     case signedOut
     /// There is a credential; time decides whether it is good.
     case signedIn(HeldCredential)
-    /// A refresh is running.
     case refreshing(HeldCredential?, SessionRefresh)
     /// A refresh has to come home first that was left behind.
     case waiting(HeldCredential?)
@@ -62,7 +56,7 @@ indirect enum SessionPhase {
 
 /// How a session has ended, or ends unless the store holds something new.
 struct SessionEnd {
-    /// The credential that can't be renewed; `nil` if there was none.
+    /// The credential that can't be renewed.
     var held: HeldCredential?
     let error: AuthenticationError
     /// The means of the refresh that has ended it.
@@ -78,7 +72,7 @@ struct SessionRefresh {
     let asked: RefreshMeans
     /// How the refresh does.
     var means: RefreshMeans
-    /// The credential that it replaces; `nil` if there is none.
+    /// The credential that it replaces.
     var credential: TokenCredential?
     /// Whether the session that it was started for has been signed out.
     var isSignedOut = false
@@ -88,9 +82,8 @@ struct SessionRefresh {
 
 /// What failed refreshes say about the next one.
 struct SessionSetback {
-    /// How many have failed in a row.
+    /// In a row.
     var count = 0
-    /// No refresh is started before this.
     let notBefore: MonotonicInstant
     let failure: AuthenticationError
 }
@@ -100,12 +93,10 @@ enum SessionAdmission {
     /// Send it, as a request of this generation; if it has to ask again, it
     /// shows the ticket.
     case go(ticket: Int, generation: Int)
-    /// Let it wait, as a request of this generation; `left` takes the ticket.
+    /// Let it wait; `left` takes the ticket.
     case wait(ticket: Int, generation: Int)
-    /// Do not send it.
     case refuse(AuthenticationError)
-    /// The credential was read before it was replaced: read it again, and ask
-    /// again.
+    /// The credential was read before it was replaced: read and ask again.
     case readAgain
 }
 
@@ -123,7 +114,6 @@ enum SessionSignature: Equatable {
 /// A request in a session's queue.
 struct SessionWaiting<Waiter> {
     let waiter: Waiter
-    /// How its service gets another credential.
     let means: RefreshMeans
     /// Whether no session has admitted it before.
     let isNew: Bool

@@ -9,8 +9,6 @@ final class SessionRegistry: Sendable {
         weak var session: SessionActor?
     }
 
-    /// The sessions by the identifiers of their objects.
-    ///
     /// A session holds its object, so an identifier in use can't belong to
     /// another one.
     private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
@@ -20,22 +18,12 @@ final class SessionRegistry: Sendable {
     /// The leeway and the window are those of the service that comes first.
     func session(for bearer: BearerAuthentication, time: any TimeSource) -> SessionActor {
         entries.withLock { entries in
-            let identifier = ObjectIdentifier(bearer.source.object)
+            let identifier = ObjectIdentifier(bearer.keeper.object)
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }
-            let session = SessionActor(keeper: bearer.source.keeper, policy: RefreshPolicy(bearer), time: time)
+            let session = SessionActor(keeper: bearer.keeper, policy: RefreshPolicy(bearer), time: time)
             entries[identifier] = Entry(session: session)
             return session
-        }
-    }
-}
-
-extension CredentialSource {
-    /// What keeps a session's credential there.
-    fileprivate var keeper: SessionKeeper {
-        switch self {
-        case .writable(let writable): .variable(writable)
-        case .store(let store): .store(StoreKeeper(store: store))
         }
     }
 }

@@ -23,12 +23,10 @@ struct SessionTurn: Sendable {
     }
 }
 
-/// Marks the tasks in which a session calls the app's store or provider, so that
-/// a call of the SDK by these is recognised: it would wait for itself.
+/// Marks the tasks in which a session calls the app's store or provider: a call of
+/// the SDK by these would wait for itself.
 final class SessionOperation: Sendable {
-    /// An operation on the store.
     @TaskLocal static var onStore: SessionOperation?
-    /// A call of the provider.
     @TaskLocal static var ofProvider: SessionOperation?
 
     private let session: ObjectIdentifier

@@ -1,7 +1,6 @@
 /// A request that a session keeps waiting.
 protocol SessionWaiter: AnyObject, Sendable {
-    /// What the session that admitted it knows about it; read and written by
-    /// the session only, under its lock.
+    /// Read and written by the session only, under its lock.
     var sessionPlace: SessionPlace? { get set }
 
     /// How its service gets another credential.
@@ -31,35 +30,26 @@ struct SessionPlace {
     var isWaiting: Bool
 }
 
-/// What a session needs from the service whose request starts a refresh.
-///
-/// Services that share a session may differ in all of it. The session knows
-/// nothing else about the services.
+/// What a session needs from the service whose request starts a refresh; services
+/// that share a session may differ in all of it.
 protocol RefreshService: AnyObject, Sendable {
-    /// The app's own way to get a credential, if the service is configured so.
     var provider: (any TokenCredentialProvider)? { get }
 
     /// The longest time that the provider may take; `nil` for no limit.
     var providerDeadline: Duration? { get }
 
-    /// Where the session logs, if it does.
     var log: RequestLog? { get }
 
     /// Asks the token endpoint; the request waits in no queue.
     ///
-    /// - Parameters:
-    ///   - credential: The credential to replace, if there is one.
-    ///   - sentAt: The time now, from which the token's lifetime counts.
+    /// - Parameter sentAt: The time now, from which the token's lifetime counts.
     func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse
 
-    /// Revokes a credential, if there is an endpoint for it; nobody waits for
-    /// that.
+    /// Revokes a credential, if there is an endpoint for it; nobody waits.
     func revoke(_ credential: TokenCredential)
 
-    /// Revokes a credential, if there is an endpoint for it, and waits for the
-    /// answer.
-    ///
-    /// - Returns: Why that failed.
+    /// Revokes a credential, if there is an endpoint for it, and returns why that
+    /// failed.
     func revocation(of credential: TokenCredential) async -> AtomError?
 
     /// Tells the app what happened to the session, after the requests that
@@ -72,9 +62,7 @@ protocol RefreshService: AnyObject, Sendable {
 /// Whose session it is: another value after each sign-in, sign-out and takeover,
 /// but the same one after a refresh.
 struct SessionHolder: Hashable, Sendable {
-    /// Counts sign-ins and sign-outs.
     let generation: Int
-    /// Counts the credentials that somebody else has put in place.
     let takeoverCount: Int
 }
 
@@ -85,17 +73,4 @@ struct SessionSigner: Sendable {
     /// The refresh token and those that it has replaced, or the access token if
     /// there is none.
     let tokens: [String]
-}
-
-extension SessionMachine {
-    /// Whose session it is, as far as the machine knows.
-    var holder: SessionHolder { SessionHolder(generation: generation, takeoverCount: takeoverCount) }
-
-    /// The tokens that tell whose the access token with this number is; `nil` if
-    /// the session has another one.
-    func tokens(of version: Int) -> [String]? {
-        guard version == tokenNumber, let credential = held?.credential else { return nil }
-        guard !credential.refreshToken.isEmpty else { return [credential.accessToken] }
-        return [credential.refreshToken] + spent.predecessors(of: credential)
-    }
 }

@@ -2,8 +2,7 @@
 ///
 /// Such a token is never sent again, even if somebody puts it back into the
 /// store: a server that rotates refresh tokens takes a second use for a theft
-/// and ends the session (RFC 9700 §4.14.2). A refresh token that the server did
-/// not replace isn't spent.
+/// and ends the session (RFC 9700 §4.14.2).
 struct SpentTokens: Sendable {
     private struct Entry {
         let refreshToken: String
@@ -13,13 +12,11 @@ struct SpentTokens: Sendable {
 
     private var entries: [Entry] = []
 
-    /// Whether the credential's refresh token was exchanged.
     func contains(_ credential: TokenCredential) -> Bool {
         entries.contains { $0.refreshToken == credential.refreshToken }
     }
 
-    /// The credential that replaced this one, if its refresh token was
-    /// exchanged and nobody has signed out since.
+    /// The credential that replaced this one, unless it was signed out since.
     func successor(of credential: TokenCredential) -> TokenCredential? {
         entries.last { $0.refreshToken == credential.refreshToken }?.successor
     }
@@ -29,16 +26,13 @@ struct SpentTokens: Sendable {
         entries.filter { $0.successor?.refreshToken == credential.refreshToken }.map(\.refreshToken)
     }
 
-    /// Records that a refresh has exchanged a credential for a new one.
+    /// A refresh has exchanged a credential for a new one.
     ///
-    /// - Parameter isWanted: Whether the session that the refresh was for goes
-    ///   on.
+    /// - Parameter isWanted: Whether the session that it was for goes on.
     mutating func insert(_ old: TokenCredential, replacedBy new: TokenCredential, isWanted: Bool) {
         guard !old.refreshToken.isEmpty, old.refreshToken != new.refreshToken else { return }
         let successor = isWanted ? new : nil
-        for index in entries.indices where entries[index].successor?.refreshToken == old.refreshToken {
-            entries[index].successor = successor
-        }
+        replace(old, by: successor)
         // A refresh token that the server issues again is not spent any more.
         entries.removeAll { $0.refreshToken == old.refreshToken || $0.refreshToken == new.refreshToken }
         entries.append(Entry(refreshToken: old.refreshToken, successor: successor))
@@ -46,11 +40,12 @@ struct SpentTokens: Sendable {
         if entries.count > Self.limit { entries.removeFirst() }
     }
 
-    /// Records that a session was signed out: its credential replaces nothing
-    /// any more.
-    mutating func forget(_ credential: TokenCredential) {
-        for index in entries.indices where entries[index].successor?.refreshToken == credential.refreshToken {
-            entries[index].successor = nil
+    /// A session was signed out: its credential replaces nothing any more.
+    mutating func forget(_ credential: TokenCredential) { replace(credential, by: nil) }
+
+    private mutating func replace(_ old: TokenCredential, by successor: TokenCredential?) {
+        for index in entries.indices where entries[index].successor?.refreshToken == old.refreshToken {
+            entries[index].successor = successor
         }
     }
 

@@ -15,7 +15,7 @@ import Foundation
 struct StoreMemory: Sendable {
     /// What it means that a credential was read.
     enum Reading {
-        /// Nothing is new: it is what was read or written last.
+        /// It is what was read or written last.
         case same
         /// What was written has arrived.
         case arrived
@@ -53,14 +53,10 @@ struct StoreMemory: Sendable {
     /// In a row.
     private var failedWrites = 0
 
-    /// What it means if this credential is read.
     func judge(_ read: TokenCredential) -> Reading {
         let read = read.isEmpty ? .empty : read
         if read == last { return .same }
-        switch outstanding {
-        case .first, .overAnything: return .old
-        case .overOld, nil: break
-        }
+        if let outstanding, outstanding != .overOld { return .old }
         return (overwritten + pending).contains { $0.isSame(as: read) } ? .old : .news
     }
 
@@ -75,15 +71,13 @@ struct StoreMemory: Sendable {
     /// Whether reading this credential changes nothing: it is what was read or
     /// written last, and no write is still to arrive.
     func isUnchanged(_ read: TokenCredential) -> Bool {
-        overwritten.isEmpty && last?.isExactly(read) == true
+        overwritten.isEmpty && last == read
     }
 
-    /// Records that a credential was read.
-    ///
-    /// - Returns: What that means.
+    /// A credential was read.
     mutating func note(_ read: TokenCredential) -> Reading {
         // The usual case, before every request: compared without a copy.
-        if last?.isExactly(read) == true { return arrived() }
+        if last == read { return arrived() }
         // Two empty credentials are the same, whatever their expiry.
         let read = read.isEmpty ? .empty : read
         if read == last { return arrived() }
@@ -103,7 +97,7 @@ struct StoreMemory: Sendable {
         return .arrived
     }
 
-    /// Records that a credential is about to be written.
+    /// A credential is about to be written.
     ///
     /// - Parameter isPending: Whether `didSet` will say when it was.
     mutating func willWrite(_ credential: TokenCredential, isPending: Bool) {
@@ -115,12 +109,12 @@ struct StoreMemory: Sendable {
         last = credential
     }
 
-    /// Records that the app's variable is about to be set to ``last`` again.
+    /// The app's variable is about to be set to ``last`` again.
     mutating func willSetAgain() {
         if let last { pending.append(last) }
     }
 
-    /// Records that the app's variable was set, or was not set after all.
+    /// The app's variable was set, or was not set after all.
     mutating func didSet(_ credential: TokenCredential) {
         guard let index = pending.firstIndex(of: credential) else { return }
         pending.remove(at: index)
@@ -128,7 +122,7 @@ struct StoreMemory: Sendable {
         if credential != last { overwritten.append(credential) }
     }
 
-    /// Records that the store has taken a credential.
+    /// The store has taken a credential.
     ///
     /// - Parameter generation: The generation of the write; the sign-in or
     ///   sign-out of a later one has still to write.
@@ -141,7 +135,7 @@ struct StoreMemory: Sendable {
         return failedWrites > 0
     }
 
-    /// Records what a write replaces that was not read before.
+    /// What a write replaces may not have been read before.
     mutating func overwrites(_ found: TokenCredential) {
         if found != last, !overwritten.contains(found) { overwritten.append(found) }
     }
@@ -151,11 +145,10 @@ struct StoreMemory: Sendable {
     /// - Parameter again: Whether a write counts too that has failed and is tried
     ///   again later.
     func hasToWrite(again: Bool) -> Bool {
-        if case .first = outstanding { return true }
-        return again && retryAt != nil
+        if case .first = outstanding { true } else { again && retryAt != nil }
     }
 
-    /// Records that the store has not taken ``last``.
+    /// The store has not taken ``last``.
     ///
     /// - Returns: Whether it is tried again; not after too many failures in a row.
     mutating func writeFailed(_ outstanding: Outstanding, at now: MonotonicInstant) -> Bool {
@@ -185,9 +178,6 @@ struct StoreMemory: Sendable {
 }
 
 extension TokenCredential {
-    /// Whether all fields are equal.
-    fileprivate func isExactly(_ other: TokenCredential) -> Bool { self == other }
-
     /// Whether it is the same, for a store that keeps whole seconds only.
     fileprivate func isSame(as other: TokenCredential) -> Bool {
         hasTokens(of: other)

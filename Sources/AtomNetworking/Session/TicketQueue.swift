@@ -10,24 +10,15 @@ struct TicketQueue<Element> {
     private var head = 0
     private var nextTicket = 0
 
-    /// How many members wait.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
     /// The member that has waited longest.
-    var first: Element? {
-        for place in places[head...] {
-            if let element = place.element { return element }
-        }
-        return nil
-    }
+    var first: Element? { places[head...].first { $0.element != nil }?.element }
 
     /// The ticket of the member that has waited longest.
-    var firstTicket: Int? {
-        for place in places[head...] where place.element != nil { return place.ticket }
-        return nil
-    }
+    var firstTicket: Int? { places[head...].first { $0.element != nil }?.ticket }
 
     /// All members in order.
     var members: [Element] { places[head...].compactMap { $0.element } }
@@ -38,23 +29,17 @@ struct TicketQueue<Element> {
         return nextTicket
     }
 
-    /// Adds a member at the place of its ticket, which is the end for the
-    /// latest ticket.
+    /// Adds a member at the place of its ticket.
     mutating func enqueue(_ element: Element, ticket: Int) {
-        let place = firstPlace(notBefore: ticket)
-        places.insert((ticket, element), at: place)
+        places.insert((ticket, element), at: firstPlace(notBefore: ticket))
         count += 1
     }
 
     /// Removes the member that has waited longest.
     mutating func dequeue() -> Element? {
         while head < places.count {
-            let place = head
             head += 1
-            guard let element = places[place].element else { continue }
-            places[place].element = nil
-            memberLeft()
-            return element
+            if let element = take(head - 1) { return element }
         }
         return nil
     }
@@ -62,12 +47,7 @@ struct TicketQueue<Element> {
     /// Removes the member with this ticket, if it still waits.
     mutating func remove(_ ticket: Int) -> Element? {
         let place = firstPlace(notBefore: ticket)
-        guard place < places.count, places[place].ticket == ticket, let element = places[place].element else {
-            return nil
-        }
-        places[place].element = nil
-        memberLeft()
-        return element
+        return place < places.count && places[place].ticket == ticket ? take(place) : nil
     }
 
     private func firstPlace(notBefore ticket: Int) -> Int {
@@ -90,15 +70,15 @@ struct TicketQueue<Element> {
         return taken
     }
 
-    /// Removes all members.
     mutating func removeAll() {
         places.removeAll()
         head = 0
         count = 0
     }
 
-    /// Removes the holes when there are more of them than members.
-    private mutating func memberLeft() {
+    /// Makes a hole, and removes all of them when there are more than members.
+    private mutating func take(_ place: Int) -> Element? {
+        guard let element = places[place].element.take() else { return nil }
         count -= 1
         if count == 0 {
             places.removeAll(keepingCapacity: places.capacity <= 64)
@@ -107,6 +87,7 @@ struct TicketQueue<Element> {
             places.removeAll { $0.element == nil }
             head = 0
         }
+        return element
     }
 }
 

@@ -6,12 +6,8 @@ enum TokenRequest {
     /// The largest answer that is read.
     static let maximumAnswerSize = 1 << 20
 
-    /// A request for a new access token: with the refresh token, or with the
-    /// client's own credentials.
-    ///
-    /// Everything is form-encoded; the old access token isn't sent.
-    ///
-    /// - Returns: `nil` if there is no endpoint or no refresh token.
+    /// A request for a new access token, without the old one; `nil` if there is no
+    /// endpoint or no refresh token.
     static func token(
         replacing credential: TokenCredential?, with bearer: BearerAuthentication, timeout: Duration
     ) -> PreparedRequest? {
@@ -23,8 +19,7 @@ enum TokenRequest {
             form.append(QueryItem(name: "refresh_token", value: credential.refreshToken))
         case .clientCredentials: break
         }
-        return post(
-            form, to: endpoint, for: .token, as: client, bearer, parameters: bearer.parameters, timeout: timeout)
+        return post(form, to: endpoint, for: .token, as: client, bearer, timeout)
     }
 
     /// Whether tokens are renewed with a refresh token.
@@ -45,30 +40,18 @@ enum TokenRequest {
             QueryItem(name: "token", value: hasRefreshToken ? credential.refreshToken : credential.accessToken),
             QueryItem(name: "token_type_hint", value: hasRefreshToken ? "refresh_token" : "access_token"),
         ]
-        return post(form, to: endpoint, for: .revocation, as: client, bearer, parameters: [], timeout: timeout)
+        return post(form, to: endpoint, for: .revocation, as: client, bearer, timeout)
     }
 
     private static func post(
         _ items: [QueryItem], to endpoint: AuthorizationEndpoint, for purpose: PreparedRequest.Purpose,
-        as client: ClientCredential, _ bearer: BearerAuthentication, parameters: [QueryItem], timeout: Duration
+        as client: ClientCredential, _ bearer: BearerAuthentication, _ timeout: Duration
     ) -> PreparedRequest {
         var form = items
         var fields = HeaderFields()
         fields.append(name: "Accept", value: "application/json")
         fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
-        authenticate(client, usesBasic: bearer.usesClientSecretBasic, form: &form, fields: &fields)
-        form += parameters
-        return PreparedRequest(
-            purpose: purpose, method: "POST",
-            target: TargetURL(base: endpoint.base, path: endpoint.path, queryItems: []),
-            headerFields: fields, body: .data(Data(PercentEncoding.form(form).utf8)), acceptableStatusCodes: 0...999,
-            timeout: timeout)
-    }
-
-    private static func authenticate(
-        _ client: ClientCredential, usesBasic: Bool, form: inout [QueryItem], fields: inout HeaderFields
-    ) {
-        if usesBasic, let secret = client.secret {
+        if bearer.usesClientSecretBasic, let secret = client.secret {
             // Both halves are form-encoded before they are joined (RFC 6749 §2.3.1).
             let id = PercentEncoding.formEncode(client.id)
             let joined = "\(id):\(PercentEncoding.formEncode(secret))"
@@ -77,5 +60,11 @@ enum TokenRequest {
             form.append(QueryItem(name: "client_id", value: client.id))
             if let secret = client.secret { form.append(QueryItem(name: "client_secret", value: secret)) }
         }
+        if purpose == .token { form += bearer.parameters }
+        return PreparedRequest(
+            purpose: purpose, method: "POST",
+            target: TargetURL(base: endpoint.base, path: endpoint.path, queryItems: []),
+            headerFields: fields, body: .data(Data(PercentEncoding.form(form).utf8)), acceptableStatusCodes: 0...999,
+            timeout: timeout)
     }
 }

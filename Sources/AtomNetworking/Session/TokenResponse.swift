@@ -21,15 +21,9 @@ enum TokenResponse {
     /// if the answer has one.
     case failed(any Error, retryAfter: Duration?, refreshToken: String? = nil)
 
-    /// Reads an answer.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - old: The credential whose refresh token was sent; it supplies what
-    ///     the answer leaves out (RFC 6749 §6). `nil` if no refresh token was
-    ///     sent: then none is kept either (§4.4.3).
-    ///   - clientSecret: The client's secret, if it was sent.
-    ///   - sentAt: When the request was sent, by the device's clock.
+    /// - Parameter old: The credential whose refresh token was sent; it supplies what
+    ///   the answer leaves out (RFC 6749 §6). `nil` if no refresh token was
+    ///   sent: then none is kept either (§4.4.3).
     init(_ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil, sentAt: Date) {
         let serverDate = response.headerFields["Date"].flatMap { HTTPDate.date($0) }
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
@@ -91,7 +85,7 @@ enum TokenResponse {
         guard let accessToken = members["access_token"] as? String, !accessToken.isEmpty else {
             throw TokenResponseError("The token endpoint's answer has no access_token.")
         }
-        guard accessToken.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard HeldCredential.canBeSent(accessToken) else {
             throw TokenResponseError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
         }
         let tokenType = (members["token_type"] as? String)?.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -123,36 +117,23 @@ enum TokenResponse {
     /// A lifetime that can't be read is ignored: to refuse the answer would
     /// lose a refresh token that has replaced the old one.
     private static func lifetime(_ members: [String: Any], sentAt: Date, serverDate: Date?) -> Double? {
-        if let value = present(members["expires_in"]) {
-            if let seconds = number(value) { return clamped(seconds) }
-        }
-        if let value = present(members["expires_at"]) {
-            let reference = serverDate ?? sentAt
-            if let seconds = number(value) { return clamped(seconds - reference.timeIntervalSince1970) }
-            if let text = value as? String, let date = LooseTime.date(iso8601: text) {
-                return clamped(date.timeIntervalSince(reference))
-            }
-        }
-        return nil
+        if let seconds = number(members["expires_in"]) { return clamped(seconds) }
+        let expiresAt = members["expires_at"]
+        let reference = serverDate ?? sentAt
+        if let seconds = number(expiresAt) { return clamped(seconds - reference.timeIntervalSince1970) }
+        return (expiresAt as? String).flatMap { LooseTime.date(iso8601: $0) }
+            .map { clamped($0.timeIntervalSince(reference)) }
     }
 
-    private static func present(_ value: Any?) -> Any? {
-        value is NSNull ? nil : value
-    }
-
-    private static func number(_ value: Any) -> Double? {
+    private static func number(_ value: Any?) -> Double? {
         let number: Double? =
             switch value {
             case let text as String: Double(text.trimmingCharacters(in: .whitespaces))
-            case let number as NSNumber where !isBoolean(number): number.doubleValue
+            // Not `true` and `false`; a cast to `Bool` would take 0 and 1 as well.
+            case let number as NSNumber where String(cString: number.objCType) != "c": number.doubleValue
             default: nil
             }
         return number.flatMap { $0.isFinite ? $0 : nil }
-    }
-
-    /// JSON's `true` and `false`; a cast to `Bool` would take 0 and 1 as well.
-    private static func isBoolean(_ number: NSNumber) -> Bool {
-        String(cString: number.objCType) == "c"
     }
 
     private static func clamped(_ seconds: Double) -> Double {

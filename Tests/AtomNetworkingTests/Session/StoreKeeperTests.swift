@@ -10,7 +10,7 @@ struct StoreKeeperTests {
     private let disk = RecordingTokenCredentialStore()
 
     private func session() -> SessionActor {
-        SessionActor(keeper: .store(StoreKeeper(store: disk)), policy: RefreshPolicy(), time: time)
+        SessionActor(keeper: .store(disk), policy: RefreshPolicy(), time: time)
     }
 
     @Test("Operations run one after the other, in the order in which they took their turns")
@@ -39,7 +39,7 @@ struct StoreKeeperTests {
     func exchange() async {
         disk.stored = .issued(1)
         disk.saveError = DiskFailure()
-        let (outcome, written) = await StoreKeeper(store: disk).exchange { stored in (stored, .issued(2)) }
+        let (outcome, written) = await SessionKeeper.store(disk).exchange { stored in (stored, .issued(2)) }
         #expect(outcome == .issued(1))
         #expect(throws: DiskFailure.self) { try written.get() }
         #expect(disk.stored == .issued(1))

@@ -373,7 +373,7 @@ extension ModelWorld {
         case .refresh(let number), .keep(let number, _, _): try hear(number, operation, hasFailed: hasFailed)
         case .write(let credential, let generation):
             if !operation.isSaid, !hasFailed {
-                _ = sut.machine.notReplaced(in: generation)
+                sut.machine.notReplaced(in: generation)
                 return
             }
             if !hasFailed {
