@@ -318,10 +318,11 @@ extension SessionActor {
         Task.detached(name: "Write again", priority: .userInitiated) { [self] in
             await takeTurn().run { [self] in
                 guard let generation = guarded.with({ $0.hasToWriteAgain ? $0.generation : nil }) else { return }
-                let (_, written) = await keeper.exchange { [guarded] stored in
-                    ((), guarded.with { $0.intended(over: stored) })
+                let (intended, written) = await keeper.exchange { [guarded] stored in
+                    let intended = guarded.with { $0.intended(over: stored) }
+                    return (intended, intended)
                 }
-                tell { $0.wroteAgain(written, in: generation, now: $1) }
+                tell { $0.wroteAgain(written, of: intended ?? nil, in: generation, now: $1) }
             }
         }
     }

@@ -177,15 +177,22 @@ extension SessionMachine {
         by credential: TokenCredential?, in generation: Int, found: Result<TokenCredential?, any Error>,
         failure: AuthenticationError?, now: Moment
     ) -> [Action] {
-        guard let failure else { return wrote(credential ?? .empty, in: generation) }
-        if !mayWrite(signedIn: credential, in: generation) {
-            notReplaced(in: generation)
-        } else if case .success(let found) = found {
-            store.overwrites(found ?? .empty)
-            _ = store.writeFailed(.overOld, at: now.instant)
-        } else {
-            _ = store.writeFailed(.overAnything, at: now.instant)
+        guard let failure else {
+            let actions = wrote(credential ?? .empty, in: generation)
+            // It may be what a refresh has committed to: the sign-in has written that, too.
+            return store.outstanding == nil ? actions + stored(version: tokenNumber, now: now) : actions
         }
+        guard mayWrite(signedIn: credential, in: generation) else {
+            notReplaced(in: generation)
+            return [.announce(.credentialNotStored(failure))]
+        }
+        store.outstanding = .overAnything
+        if case .success(let found) = found {
+            store.overwrites(found ?? .empty)
+            store.outstanding = .overOld
+        }
+        guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
+        writeFailed(at: now)
         return [.announce(.credentialNotStored(failure))]
     }
 
@@ -201,15 +208,20 @@ extension SessionMachine {
     ///
     /// - Parameters:
     ///   - result: What the store holds now: what it should, or something newer.
+    ///   - intended: What was written, unless the store held something newer.
     ///   - generation: In which the write began; a sign-in or sign-out since then
     ///     writes its own.
     mutating func wroteAgain(
-        _ result: Result<TokenCredential?, any Error>, in generation: Int, now: Moment
+        _ result: Result<TokenCredential?, any Error>, of intended: TokenCredential? = nil, in generation: Int,
+        now: Moment
     ) -> [Action] {
         guard generation == self.generation, hasToWriteAgain, let last = store.last else { return [] }
         switch result {
         case .success(let stored) where (stored ?? .empty).hasTokens(of: last):
             return wrote(last, in: generation) + self.stored(version: tokenNumber, now: now)
+        case .success(let stored?) where intended?.hasTokens(of: stored) == true && store.judge(stored) == .old:
+            // Something newer has been committed meanwhile, and has a turn of its own.
+            return []
         case .success(let stored):
             store.forgetOutstanding()
             let news = observed(stored ?? .empty, now: now)
@@ -218,9 +230,14 @@ extension SessionMachine {
         case .failure(let error):
             let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
             guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
-            let isTriedAgain = store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
-            return isTriedAgain ? [] : [.announce(.credentialNotStored(failure))]
+            return writeFailed(at: now) ? [] : [.announce(.credentialNotStored(failure))]
         }
+    }
+
+    /// The outstanding write has failed; returns whether it is tried again.
+    @discardableResult
+    mutating func writeFailed(at now: Moment) -> Bool {
+        store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
     }
 
     /// Whether there is a write to be tried again; a sign-in or sign-out writes

@@ -171,7 +171,7 @@ extension SessionMachine {
     mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
         guard mayStore(version: version), let held else { return [] }
         // A sign-in or sign-out meanwhile writes its own.
-        if store.outstanding == .overOld { _ = store.writeFailed(.overOld, at: now.instant) }
+        if hasToWriteAgain { writeFailed(at: now) }
         return announcing(.credentialNotStored(failure), with: proceed(with: held, read: nil, now: now))
     }
 

@@ -71,13 +71,13 @@ struct StoreMemory: Sendable {
     /// Whether reading this credential changes nothing: it is what was read or
     /// written last, and no write is still to arrive.
     func isUnchanged(_ read: TokenCredential) -> Bool {
-        overwritten.isEmpty && last == read
+        overwritten.isEmpty && last?.isExactly(read) == true
     }
 
     /// A credential was read.
     mutating func note(_ read: TokenCredential) -> Reading {
         // The usual case, before every request: compared without a copy.
-        if last == read { return arrived() }
+        if last?.isExactly(read) == true { return arrived() }
         // Two empty credentials are the same, whatever their expiry.
         let read = read.isEmpty ? .empty : read
         if read == last { return arrived() }
@@ -128,6 +128,8 @@ struct StoreMemory: Sendable {
     ///   sign-out of a later one has still to write.
     /// - Returns: Whether a write had failed before.
     mutating func wrote(_ credential: TokenCredential, in generation: Int) -> Bool {
+        // Something newer may have been committed meanwhile, and has still to be written.
+        guard last.map({ $0.hasTokens(of: credential) }) ?? true else { return false }
         if credential == last { overwritten = [] }
         if case .first(let latest) = outstanding, latest > generation {} else { outstanding = nil }
         retryAt = nil
@@ -178,6 +180,9 @@ struct StoreMemory: Sendable {
 }
 
 extension TokenCredential {
+    /// Compares without a copy, as `==` with an optional would make one.
+    fileprivate func isExactly(_ other: TokenCredential) -> Bool { self == other }
+
     /// Whether it is the same, for a store that keeps whole seconds only.
     fileprivate func isSame(as other: TokenCredential) -> Bool {
         hasTokens(of: other)

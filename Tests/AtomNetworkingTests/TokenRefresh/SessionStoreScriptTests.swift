@@ -29,6 +29,70 @@ struct SessionStoreScriptTests {
         #expect(session.release() == "b")
     }
 
+    // MARK: What comes late
+
+    /// Signed in as the person whose refresh, with `r1`, was left behind at a sign-in as another one.
+    private static func back() -> MachineFixture {
+        var session = rejected()
+        _ = session.ask("a", isRetry: true)
+        _ = session.find(MachineFixture.credential(1))
+        _ = session.signIn(MachineFixture.credential(5))
+        session.wrote(MachineFixture.credential(5))
+        _ = session.signIn(MachineFixture.credential(1))
+        return session
+    }
+
+    @Test("What a refresh brings while a sign-in is written is written afterwards, and the requests go on")
+    func grantDuringTheWriteOfASignIn() {
+        var session = Self.back()
+        #expect(session.succeed(2).contains("store a2"))
+        #expect(session.ask("b") == "wait")
+        session.wrote(MachineFixture.credential(1))
+        #expect(session.machine.hasToWriteAgain)
+        #expect(session.machine.intended(over: MachineFixture.credential(1)) == session.machine.held?.credential)
+        let written = session.machine.held?.credential
+        let actions = session.machine.wroteAgain(
+            .success(written), of: written, in: session.machine.generation, now: session.moment)
+        #expect(actions.contains { if case .release = $0 { true } else { false } })
+        #expect(session.release() == "b" && session.signature("b") == "a2")
+    }
+
+    @Test(
+        "A sign-in while such a credential is still to be written writes it, and the requests go on",
+        arguments: [true, false])
+    func signInDuringTheWriteOfAGrant(isWritten: Bool) {
+        var session = Self.back()
+        session.wrote(MachineFixture.credential(1))
+        #expect(session.succeed(2).contains("store a2"))
+        _ = session.signIn(MachineFixture.credential(1))
+        #expect(session.ask("b") == "wait")
+        let actions = session.machine.replaced(
+            by: session.machine.held?.credential, in: session.machine.generation,
+            found: .success(MachineFixture.credential(1)),
+            failure: isWritten
+                ? nil : .credentialNotStored(cause: OAuthError(code: "disk"), delivery: .notSent),
+            now: session.moment)
+        #expect(actions.contains { if case .release = $0 { true } else { false } })
+        #expect(session.release() == "b" && session.signature("b") == "a2")
+        #expect(session.machine.hasToWriteAgain != isWritten)
+    }
+
+    @Test("What a refresh brings while a failed write is tried again is written afterwards")
+    func grantDuringARetry() {
+        var session = Self.back()
+        _ = session.machine.replaced(
+            by: MachineFixture.credential(1), in: session.machine.generation,
+            found: .success(MachineFixture.credential(5)),
+            failure: .credentialNotStored(cause: OAuthError(code: "disk"), delivery: .notSent), now: session.moment)
+        let intended = session.machine.intended(over: MachineFixture.credential(5))
+        #expect(intended == MachineFixture.credential(1))
+        #expect(session.succeed(2).contains("store a2"))
+        _ = session.machine.wroteAgain(
+            .success(intended), of: intended, in: session.machine.generation, now: session.moment)
+        #expect(session.machine.hasToWriteAgain)
+        #expect(session.machine.intended(over: intended) == session.machine.held?.credential)
+    }
+
     // MARK: Others
 
     @Test("A credential that another process has stored is used without a token request")
