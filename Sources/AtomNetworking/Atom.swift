@@ -116,18 +116,7 @@ extension Atom {
     /// If the store can't be read, the state stays unknown until a request or
     /// ``loadSession()`` has read it.
     ///
-    /// <!-- given: let atom = Atom() -->
-    /// ```swift
-    /// import AtomNetworking
-    ///
-    /// for await state in atom.sessionStates {
-    ///     switch state {
-    ///     case .signedIn, .refreshing: print("Welcome back.")
-    ///     case .signedOut, .ended: print("Sign in, please.")
-    ///     default: break
-    ///     }
-    /// }
-    /// ```
+    /// <doc:SigningInAndOut> has an example.
     public var sessionStates: AsyncStream<SessionState> {
         manager.session?.states
             ?? AsyncStream {
@@ -140,16 +129,8 @@ extension Atom {
     ///
     /// Each access returns a separate sequence that gets every event in order.
     /// A slow listener keeps the last 256. The sequence ends with the session,
-    /// and at once for a service without a session.
-    ///
-    /// <!-- given: let atom = Atom() -->
-    /// ```swift
-    /// import AtomNetworking
-    ///
-    /// for await event in atom.events {
-    ///     if case .ended = event { print("Sign in again, please.") }
-    /// }
-    /// ```
+    /// and at once for a service without a session. <doc:SigningInAndOut> has an
+    /// example.
     public var events: AsyncStream<SessionEvent> {
         manager.session?.events ?? AsyncStream { $0.finish() }
     }
@@ -217,10 +198,10 @@ extension Atom {
     /// Ends the session, empties the store, and may wait until the server has
     /// answered the revocation.
     ///
-    /// It does what ``signOut()`` does. A command-line tool has to wait: a
-    /// process that ends revokes nothing. It waits at most as long as a refresh
-    /// may take, and not for tokens that a refresh returns later. A cancelled
-    /// caller returns at once; the revocation continues.
+    /// A command-line tool has to wait: a process that ends revokes nothing. It
+    /// waits at most as long as a refresh may take, and not for tokens that a
+    /// refresh returns later. A cancelled caller returns at once; the revocation
+    /// continues.
     ///
     /// - Parameter waits: Whether the call waits for the revocation.
     /// - Throws: What ``signOut()`` throws. If it waits, also
@@ -261,13 +242,6 @@ extension Atom {
     ///   until what the provider has returned is stored,
     /// - a write that has failed, which the SDK tries again later, unless you give
     ///   a duration.
-    ///
-    /// <!-- given: let atom = Atom() -->
-    /// ```swift
-    /// import AtomNetworking
-    ///
-    /// await atom.finishRefresh(within: .seconds(10))
-    /// ```
     ///
     /// If the calling task is cancelled, it returns at once, and the refresh
     /// goes on. So it does if a method of the store calls it.

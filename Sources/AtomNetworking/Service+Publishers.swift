@@ -16,11 +16,7 @@
                 .eraseToAnyPublisher()
         }
 
-        /// A publisher of one response.
-        ///
-        /// Nothing is sent before a subscriber requests a value. Cancelling the
-        /// subscription cancels the request. Each subscriber sends its own
-        /// request. The value arrives on the configuration's queue.
+        /// A publisher of one response, as ``publisher(expecting:)``.
         ///
         /// - Returns: The publisher, which does nothing until there is demand.
         public func publisher() -> AnyPublisher<AtomResponse, AtomError> {
@@ -35,10 +31,6 @@
         typealias Start = @Sendable (@escaping @Sendable (Result<Output, AtomError>) -> Void) -> ServiceTask
 
         let start: Start
-
-        init(start: @escaping Start) {
-            self.start = start
-        }
 
         func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == AtomError {
             subscriber.receive(subscription: ServiceSubscription(AnySubscriber(subscriber), start: start))

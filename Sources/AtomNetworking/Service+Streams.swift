@@ -2,23 +2,8 @@ import Foundation
 
 // Responses that are read while they arrive.
 extension Service {
-    /// Sends the request and returns the body as it arrives.
-    ///
-    /// <!-- given:
-    /// enum Export: Requestable {
-    ///     case bookings
-    ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-    /// }
-    /// let atom = Atom()
-    /// let file = FileHandle.standardOutput
-    /// -->
-    /// ```swift
-    /// import AtomNetworking
-    /// import Foundation
-    ///
-    /// let stream = try await atom.enqueue(Export.bookings).bytes()
-    /// for try await part in stream { try file.write(contentsOf: part) }
-    /// ```
+    /// Sends the request and returns the body as it arrives; <doc:Streaming> has
+    /// examples.
     ///
     /// It returns when the head of the response has arrived. A 401 is
     /// refreshed for and retried as always. An unacceptable status is
@@ -33,9 +18,8 @@ extension Service {
     ///
     /// - Throws: ``AtomError``.
     public nonisolated(nonsending) func bytes() async throws(AtomError) -> ResponseStream<Data> {
-        let handle = try beginStream()
-        defer { manager.resultHandler?() }
-        return ResponseStream(handle, response: try await head(of: handle))
+        let (handle, response) = try await open()
+        return ResponseStream(handle, response)
     }
 
     /// Sends the request and returns the body line by line, as it arrives.
@@ -50,9 +34,8 @@ extension Service {
     public nonisolated(nonsending) func lines(
         maximumLineLength: Int = 1 << 24
     ) async throws(AtomError) -> ResponseStream<String> {
-        let handle = try beginStream()
-        defer { manager.resultHandler?() }
-        return ResponseStream(handle, response: try await head(of: handle), limit: maximumLineLength)
+        let (handle, response) = try await open()
+        return ResponseStream(handle, response, limit: maximumLineLength)
     }
 
     /// Sends the request and decodes each line of the body as JSON.
@@ -65,10 +48,8 @@ extension Service {
     public nonisolated(nonsending) func jsonLines<T: Decodable & Sendable>(
         of type: T.Type, maximumLineLength: Int = 1 << 24
     ) async throws(AtomError) -> ResponseStream<T> {
-        let handle = try beginStream()
-        defer { manager.resultHandler?() }
-        return ResponseStream(
-            handle, response: try await head(of: handle), decoder: manager.decoder, limit: maximumLineLength)
+        let (handle, response) = try await open()
+        return ResponseStream(handle, response, decoder: manager.decoder, limit: maximumLineLength)
     }
 
     /// Sends the request and returns the server-sent events of the response,
@@ -89,41 +70,25 @@ extension Service {
     public nonisolated(nonsending) func serverSentEvents(
         reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24
     ) async throws(AtomError) -> ResponseStream<ServerSentEvent> {
-        let source = try eventSource(after: lastEventID, reconnection)
+        guard !Task.isCancelled else { throw .cancelled(.notSent) }
         defer { manager.resultHandler?() }
+        let request = try manager.prepare(requestable)
+        try check(request) { () throws(AtomError) in try HTTPGrammar.checkField("Last-Event-ID", lastEventID) }
+        let source = EventSource(request, lastEventID: lastEventID, reconnection: reconnection, manager: manager)
         do {
-            let response = try await source.open()
-            return ResponseStream(source, response: response, limit: maximumEventSize)
+            return ResponseStream(source, try await source.open(), limit: maximumEventSize)
         } catch {
             throw announced(error)
         }
     }
 
-    private func prepareStream() throws(AtomError) -> PreparedRequest {
+    /// Sends the request, and waits for the head.
+    private nonisolated(nonsending) func open() async throws(AtomError) -> (StreamHandle, AtomResponse) {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        return try prepared()
-    }
-
-    private func eventSource(
-        after lastEventID: String, _ reconnection: Reconnection
-    ) throws(AtomError) -> EventSource {
-        let request = try prepareStream()
-        if let reason = HTTPGrammar.violation(inFieldValue: lastEventID) {
-            let error = AtomError.requestable(.invalidHeader(.init(subject: "Last-Event-ID", reason: reason)))
-            manager.refused(requestable, error)
-            manager.resultHandler?()
-            throw error
-        }
-        return EventSource(request, lastEventID: lastEventID, reconnection: reconnection, manager: manager)
-    }
-
-    private func beginStream() throws(AtomError) -> StreamHandle { manager.openStream(try prepareStream()) }
-
-    private func head(
-        of handle: StreamHandle, isolation actor: isolated (any Actor)? = #isolation
-    ) async throws(AtomError) -> AtomResponse {
+        defer { manager.resultHandler?() }
+        let handle = manager.openStream(try manager.prepare(requestable))
         do {
-            return try await handle.stream.head()
+            return (handle, try await handle.stream.head())
         } catch {
             throw announced(error)
         }

@@ -57,10 +57,11 @@ extension Service {
         to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(AtomError) -> AtomResponse {
-        let (pending, download) = try beginDownload(
-            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize,
-            progress: reporter(progress))
+        guard !Task.isCancelled else { throw .cancelled(.notSent) }
         defer { manager.resultHandler?() }
+        let (request, download) = try prepareDownload(
+            to: fileURL, isResumable, identity, maximumSize, reporter(progress))
+        let pending = PendingResponse(sharing.begin(request, listener: .awaiting, destination: download))
         do {
             return try download.checked(await pending.response())
         } catch {
@@ -81,7 +82,7 @@ extension Service {
         expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void,
         completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        resume(expecting: type, reporter: reporter(progress), completion: completion)
+        start(decoding: type, progress: reporter(progress), deliver: onQueue(completion))
     }
 
     /// Writes the body of the response to a file and calls the completion once,
@@ -94,11 +95,7 @@ extension Service {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
-        return download(
-            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize,
-            progress: reporter(progress)
-        ) { Self.deliver($0, on: dispatchQueue, to: completion, handler) }
+        download(to: fileURL, isResumable, identity, maximumSize, reporter(progress), deliver: onQueue(completion))
     }
 
     /// Sends the request, tells the progress of its body, and calls the
@@ -115,7 +112,7 @@ extension Service {
         expecting type: T.Type, progress: @escaping @MainActor (TransferProgress) -> Void,
         onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        resume(expecting: type, reporter: ProgressReporter(onMainActor: progress), onMainActor: completion)
+        start(decoding: type, progress: ProgressReporter(onMainActor: progress), deliver: onMainActor(completion))
     }
 
     /// Writes the body of the response to a file and calls the completion once,
@@ -130,25 +127,22 @@ extension Service {
         progress: (@MainActor (TransferProgress) -> Void)? = nil,
         onMainActor completion: @escaping @MainActor (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
-        return download(
-            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize,
-            progress: progress.map { ProgressReporter(onMainActor: $0) }
-        ) { Self.deliver($0, onMainActor: completion, announcingOn: dispatchQueue, handler) }
+        download(
+            to: fileURL, isResumable, identity, maximumSize, progress.map { ProgressReporter(onMainActor: $0) },
+            deliver: onMainActor(completion))
     }
 
     /// - Parameter deliver: Called on any thread, and also inside this method.
     private func download(
-        to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?, progress: ProgressReporter?,
-        deliver: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
+        to fileURL: URL, _ isResumable: Bool, _ identity: String?, _ maximumSize: Int64?,
+        _ progress: ProgressReporter?, deliver: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
         do {
-            let (request, download) = try prepareDownload(
-                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
+            let (request, download) = try prepareDownload(to: fileURL, isResumable, identity, maximumSize, progress)
             let listener = Exchange.Listener.completion { result in
-                let result = Result { () throws(AtomError) in try download.checked(result.get()) }
-                    .mapError { download.givenUp($0) }
-                deliver(result)
+                deliver(
+                    Result { () throws(AtomError) in try download.checked(result.get()) }
+                        .mapError { download.givenUp($0) })
             }
             return ServiceTask(sharing.begin(request, listener: listener, destination: download))
         } catch {
@@ -161,36 +155,12 @@ extension Service {
         progress.map { ProgressReporter(on: manager.dispatchQueue, $0) }
     }
 
-    private func beginDownload(
-        to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?,
-        progress: ProgressReporter?
-    ) throws(AtomError) -> (PendingResponse, FileDownload) {
-        guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        do {
-            let (request, download) = try prepareDownload(
-                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
-            return (PendingResponse(sharing.begin(request, listener: .awaiting, destination: download)), download)
-        } catch {
-            manager.resultHandler?()
-            throw error
-        }
-    }
-
     private func prepareDownload(
-        to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?,
-        progress: ProgressReporter?
+        to fileURL: URL, _ isResumable: Bool, _ identity: String?, _ maximumSize: Int64?,
+        _ progress: ProgressReporter?
     ) throws(AtomError) -> (PreparedRequest, FileDownload) {
         var request = try manager.prepare(requestable)
-        let place: DownloadPlace
-        do throws(AtomError) {
-            place = try DownloadPlace(fileURL, isResumable: isResumable)
-        } catch {
-            manager.refused(requestable, error)
-            throw error.noting(
-                AtomError.Request(
-                    method: request.method, address: request.target.absoluteString, finalAddress: nil, attempts: 0,
-                    duration: .zero))
-        }
+        let place = try check(request) { () throws(AtomError) in try DownloadPlace(fileURL, isResumable: isResumable) }
         let download = FileDownload(
             place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,
             progress: progress, time: manager.time)

@@ -92,7 +92,7 @@ public final class Service: Sendable {
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        resume(expecting: type, reporter: nil, completion: completion)
+        start(decoding: type, deliver: onQueue(completion))
     }
 
     /// Sends the request, decodes the response and calls the completion once.
@@ -105,43 +105,17 @@ public final class Service: Sendable {
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) {
-        _ = resume(expecting: type, reporter: nil, completion: completion)
+        _ = start(decoding: type, deliver: onQueue(completion))
     }
 
     /// Sends the request, decodes the response and calls the completion once,
     /// on the main actor.
     ///
     /// The completion may use a view model directly, in every language mode:
-    ///
-    /// <!-- given:
-    /// import AtomNetworking
-    ///
-    /// enum Account: Requestable {
-    ///     case unreadCount
-    ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-    /// }
-    ///
-    /// @MainActor final class Inbox {
-    ///     var count = 0
-    ///     let atom = Atom()
-    /// }
-    /// -->
-    /// ```swift
-    /// extension Inbox {
-    ///     func load() {
-    ///         atom.enqueue(Account.unreadCount).resume(
-    ///             expecting: Int.self,
-    ///             onMainActor: { [weak self] result in
-    ///                 if case .success(let count) = result { self?.count = count }
-    ///             })
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// A trailing closure is called on the main actor if it begins with
-    /// `@MainActor`. The configuration's queue doesn't matter. The request is
-    /// started, or queued, before this method returns, and the completion is
-    /// never called inside it.
+    /// <doc:MainActorByDefault> has an example. A trailing closure is called on
+    /// the main actor if it begins with `@MainActor`. The configuration's queue
+    /// doesn't matter. The request is started, or queued, before this method
+    /// returns, and the completion is never called inside it.
     ///
     /// - Parameters:
     ///   - type: The type of the body.
@@ -152,32 +126,12 @@ public final class Service: Sendable {
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        resume(expecting: type, reporter: nil, onMainActor: completion)
-    }
-
-    func resume<T: Decodable & Sendable>(
-        expecting type: T.Type, reporter: ProgressReporter?,
-        onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
-    ) -> ServiceTask {
-        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
-        return start(decoding: type, progress: reporter) {
-            Self.deliver($0, onMainActor: completion, announcingOn: dispatchQueue, handler)
-        }
-    }
-
-    func resume<T: Decodable & Sendable>(
-        expecting type: T.Type, reporter: ProgressReporter?,
-        completion: @escaping @Sendable (Result<T, AtomError>) -> Void
-    ) -> ServiceTask {
-        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
-        return start(decoding: type, progress: reporter) {
-            Self.deliver($0, on: dispatchQueue, to: completion, handler)
-        }
+        start(decoding: type, deliver: onMainActor(completion))
     }
 
     /// - Parameter deliver: Called on any thread, and also inside this method.
-    private func start<T: Decodable & Sendable>(
-        decoding type: T.Type, progress: ProgressReporter?,
+    func start<T: Decodable & Sendable>(
+        decoding type: T.Type, progress: ProgressReporter? = nil,
         deliver: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
         let decoding: Exchange.Completion = { [decoder = manager.decoder] result in
@@ -188,14 +142,11 @@ public final class Service: Sendable {
                 // Neither the transport's serial queue nor the app's queue should
                 // decode, and callers that block may have all threads of a global one.
                 DispatchQueue(label: "AtomNetworking.decoding", qos: .userInitiated).async {
-                    let model = Result { () throws(AtomError) in
-                        try decoder.decode(type, from: response)
-                    }
-                    deliver(model)
+                    deliver(Result { () throws(AtomError) in try decoder.decode(type, from: response) })
                 }
             }
         }
-        return start(.completion(decoding), progress: progress) { deliver(.failure($0)) }
+        return start(.completion(decoding), progress: progress)
     }
 
     /// Sends the request and calls the completion once with the response.
@@ -210,9 +161,7 @@ public final class Service: Sendable {
     public func resume(
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        start(.dispatched(completion)) {
-            Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion, manager.resultHandler)
-        }
+        start(.dispatched(completion))
     }
 
     /// Sends the request and calls the completion once with the response.
@@ -238,26 +187,33 @@ public final class Service: Sendable {
     public func resume(
         onMainActor completion: @escaping @MainActor (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        let deliver: Exchange.Completion = {
-            [dispatchQueue = manager.dispatchQueue, handler = manager.resultHandler] result in
-            Self.deliver(result, onMainActor: completion, announcingOn: dispatchQueue, handler)
-        }
-        return start(.completion(deliver)) { deliver(.failure($0)) }
+        start(.completion(onMainActor(completion)))
     }
 
     /// Reads the endpoint and starts the request, in the caller's isolation.
     func begin(progress: ProgressReporter? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        return PendingResponse(sharing.begin(try prepared(), listener: .awaiting, progress: progress))
-    }
-
-    /// Reads and validates the endpoint for an async caller, in its isolation.
-    func prepared() throws(AtomError) -> PreparedRequest {
         do {
-            return try manager.prepare(requestable)
+            return PendingResponse(
+                sharing.begin(try manager.prepare(requestable), listener: .awaiting, progress: progress))
         } catch {
             manager.resultHandler?()
             throw error
+        }
+    }
+
+    /// Refuses a request for what its call, and not its endpoint, asks for.
+    func check<T>(
+        _ request: borrowing PreparedRequest, _ body: () throws(AtomError) -> T
+    ) throws(AtomError) -> T {
+        do {
+            return try body()
+        } catch {
+            manager.refused(requestable, error)
+            throw error.noting(
+                AtomError.Request(
+                    method: request.method, address: request.target.absoluteString, finalAddress: nil, attempts: 0,
+                    duration: .zero))
         }
     }
 
@@ -270,41 +226,42 @@ public final class Service: Sendable {
         return error
     }
 
-    /// Reads the endpoint and starts the request, or reports why that isn't
-    /// possible.
-    private func start(
-        _ listener: Exchange.Listener, progress: ProgressReporter? = nil, orRefuse refuse: (AtomError) -> Void
-    ) -> ServiceTask {
+    /// Reads the endpoint and starts the request, or tells the listener why that
+    /// isn't possible.
+    private func start(_ listener: Exchange.Listener, progress: ProgressReporter? = nil) -> ServiceTask {
         do {
             return ServiceTask(
                 sharing.begin(try manager.prepare(requestable), listener: listener, progress: progress))
         } catch {
-            refuse(error)
+            listener.tell(.failure(error), manager)
             return ServiceTask(nil)
         }
     }
 
-    static func deliver<T: Sendable>(
-        _ result: Result<T, AtomError>, on queue: DispatchQueue,
-        to completion: @escaping @Sendable (Result<T, AtomError>) -> Void, _ handler: (@Sendable () -> Void)?
-    ) {
-        queue.async {
-            completion(result)
-            handler?()
-            if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
+    /// Calls the completion on the configuration's queue.
+    func onQueue<T: Sendable>(
+        _ completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) -> @Sendable (Result<T, AtomError>) -> Void {
+        { [queue = manager.dispatchQueue, handler = manager.resultHandler] result in
+            queue.async {
+                completion(result)
+                handler?()
+                if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
+            }
         }
     }
 
-    static func deliver<T: Sendable>(
-        _ result: Result<T, AtomError>, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void,
-        announcingOn queue: DispatchQueue, _ handler: (@Sendable () -> Void)?
-    ) {
-        // Not over the main queue: a program may give the main actor another
-        // executor.
-        Task { @MainActor in
-            completion(result)
-            handler?()
-            if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
+    func onMainActor<T: Sendable>(
+        _ completion: @escaping @MainActor (Result<T, AtomError>) -> Void
+    ) -> @Sendable (Result<T, AtomError>) -> Void {
+        { [queue = manager.dispatchQueue, handler = manager.resultHandler] result in
+            // Not over the main queue: a program may give the main actor another
+            // executor.
+            Task { @MainActor in
+                completion(result)
+                handler?()
+                if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ final class SegmentReader {
     /// that was noted, so a body from a changed file never looks complete.
     ///
     /// - Returns: How many; fewer than fit only at the end, and 0 behind it.
-    /// - Throws: ``AtomError/transfer(_:)``; from then on always the same error.
+    /// - Throws: From then on always the same error.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Int {
         if let failure { throw failure }
         do {

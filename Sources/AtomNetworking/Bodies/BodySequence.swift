@@ -25,11 +25,12 @@ struct BodySequence: Sendable {
     var isSpent: Bool { !isRepeatable && isOpened.withLock { $0 } }
 
     /// Opens the stream only when its first part is wanted.
-    func makeReader() -> BodySequenceReader {
-        BodySequenceReader(length: length) { [isOpened, isRepeatable, produce] in
-            let isFirst = isOpened.isSetNow()
-            return isFirst || isRepeatable ? produce : nil
-        }
+    func makeReader() -> BodySequenceReader { BodySequenceReader(self) }
+
+    /// The stream; `nil` if it can't be read again.
+    fileprivate func open() -> Producer? {
+        let isFirst = isOpened.isSetNow()
+        return isFirst || isRepeatable ? produce : nil
     }
 }
 
@@ -52,14 +53,9 @@ final class BodySequenceReader: Sendable {
     }
 
     private let state = Guarded(State())
-    private let length: Int64?
-    private let open: @Sendable () -> BodySequence.Producer?
+    private let sequence: BodySequence
 
-    /// - Parameter open: Returns the stream, or `nil` if it can't be read again.
-    init(length: Int64?, open: @escaping @Sendable () -> BodySequence.Producer?) {
-        self.length = length
-        self.open = open
-    }
+    init(_ sequence: BodySequence) { self.sequence = sequence }
 
     private func start() {
         let isFirst = state.withLock { state in
@@ -67,7 +63,7 @@ final class BodySequenceReader: Sendable {
             return !state.hasStarted && !state.isClosed
         }
         guard isFirst else { return }
-        guard let produce = open() else {
+        guard let produce = sequence.open() else {
             let explanation = "The stream of the body can be read only once."
             return finish(.failure(.transfer(.bodyNotRepeatable, explanation, delivery: .maybeSent)))
         }
@@ -115,11 +111,11 @@ final class BodySequenceReader: Sendable {
         guard !state.part.isEmpty else {
             guard let end = state.end else { return 0 }
             try end.get()
-            if let length, state.given < length { throw Self.lengthChanged(length) }
+            if let length = sequence.length, state.given < length { throw Self.lengthChanged(length) }
             return nil
         }
         var count = min(buffer.count, state.part.count)
-        if let length {
+        if let length = sequence.length {
             let rest = length - state.given
             guard state.held == nil, Int64(state.part.count) <= rest else { throw Self.lengthChanged(length) }
             if Int64(count) == rest { count -= 1 }

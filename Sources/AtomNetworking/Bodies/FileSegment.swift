@@ -37,69 +37,51 @@ struct FileSegment: Sendable {
 
     /// Checks that this is a regular file that can be read, also by a symbolic link,
     /// and notes its length.
-    ///
-    /// - Throws: ``RequestableError/invalidBody(_:)``.
     init(url: URL) throws(AtomError) {
-        do {
-            path = try Self.path(of: url)
-            state = try Self.state(of: path)
-        } catch {
-            throw .requestable(.invalidBody(.init(subject: url.lastPathComponent, reason: error.reason)))
+        func refused(_ reason: String) -> AtomError {
+            .refused(RequestableError.invalidBody, url.lastPathComponent, because: reason)
         }
+        guard url.isFileURL else {
+            throw refused("this is not the URL of a file; create it with URL(fileURLWithPath:)")
+        }
+        path = url.path
+        guard !path.isEmpty else { throw refused("the URL has no path") }
+        // The system would stop reading the path there, and open another file.
+        guard !path.utf8.contains(0) else { throw refused("the path contains a NUL character") }
+        // Opening a pipe or a device can have effects, so look first.
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw refused(Self.reason(errno)) }
+        guard State(status) != nil else { throw refused(Self.reason(ofType: status)) }
+        guard let opened = Descriptor(path, O_RDONLY, followsLink: true)?.status() else {
+            throw refused(Self.reason(errno))
+        }
+        guard let state = State(opened) else { throw refused(Self.reason(ofType: opened)) }
+        self.state = state
         name = Redaction.name(url.lastPathComponent)
     }
 
-    private static func path(of url: URL) throws(Refusal) -> String {
-        guard url.isFileURL else {
-            throw Refusal(reason: "this is not the URL of a file; create it with URL(fileURLWithPath:)")
+    private static func reason(_ code: Int32) -> String {
+        switch code {
+        case ENOENT, ENOTDIR: return "there is no such file"
+        case EACCES, EPERM:
+            #if canImport(Darwin)
+                return """
+                    the app may not read this file; if the user picked it, \
+                    call startAccessingSecurityScopedResource() before the request
+                    """
+            #else
+                return "this process may not read the file"
+            #endif
+        default: return "the file can't be opened: \(String(cString: strerror(code)))"
         }
-        let path = url.path
-        guard !path.isEmpty else { throw Refusal(reason: "the URL has no path") }
-        // The system would stop reading the path there, and open another file.
-        guard !path.utf8.contains(0) else { throw Refusal(reason: "the path contains a NUL character") }
-        return path
     }
 
-    private static func state(of path: String) throws(Refusal) -> State {
-        // Opening a pipe or a device can have effects, so look first.
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw Refusal(code: errno) }
-        guard State(status) != nil else { throw Refusal(type: status.st_mode & S_IFMT) }
-        guard let opened = Descriptor(path, O_RDONLY, followsLink: true)?.status() else { throw Refusal(code: errno) }
-        guard let state = State(opened) else { throw Refusal(type: opened.st_mode & S_IFMT) }
-        return state
-    }
-
-    private struct Refusal: Error {
-        let reason: String
-
-        init(reason: String) {
-            self.reason = reason
-        }
-
-        init(code: Int32) {
-            switch code {
-            case ENOENT, ENOTDIR: reason = "there is no such file"
-            case EACCES, EPERM:
-                #if canImport(Darwin)
-                    reason = """
-                        the app may not read this file; if the user picked it, \
-                        call startAccessingSecurityScopedResource() before the request
-                        """
-                #else
-                    reason = "this process may not read the file"
-                #endif
-            default: reason = "the file can't be opened: \(String(cString: strerror(code)))"
-            }
-        }
-
-        init(type: mode_t) {
-            switch type {
-            case S_IFDIR: reason = "this is a folder; send the files in it, or an archive of it"
-            case S_IFIFO, S_IFSOCK:
-                reason = "this is a pipe or a socket, whose length isn't known; send a regular file or the data itself"
-            default: reason = "this is a device; only a regular file can be sent"
-            }
+    private static func reason(ofType status: stat) -> String {
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: "this is a folder; send the files in it, or an archive of it"
+        case S_IFIFO, S_IFSOCK:
+            "this is a pipe or a socket, whose length isn't known; send a regular file or the data itself"
+        default: "this is a device; only a regular file can be sent"
         }
     }
 }

@@ -2,18 +2,8 @@ import Foundation
 
 /// Fields and files that are sent as `multipart/form-data` (RFC 7578).
 ///
-/// <!-- given: let photo = URL(fileURLWithPath: "passport.jpg") -->
-/// ```swift
-/// import AtomNetworking
-/// import Foundation
-///
-/// var form = MultipartForm()
-/// form.append("12A", name: "seat")
-/// form.append(fileAt: photo, name: "passport", contentType: "image/jpeg")
-/// ```
-///
 /// The parts are sent in the order in which they were appended; a name may
-/// occur several times. The bytes are those that a browser sends, so they
+/// occur several times. <doc:SendingData> has an example. The bytes are those that a browser sends, so they
 /// follow the HTML Standard (“multipart/form-data encoding algorithm”) where
 /// RFC 7578 leaves a choice:
 ///
@@ -29,15 +19,10 @@ public struct MultipartForm: Sendable {
     private var parts: [Part] = []
 
     private struct Part: Sendable {
-        let disposition: String
+        /// The header fields, and the empty line after them.
+        let head: String
         let contentType: String?
         let content: Content
-
-        /// The header fields, and the empty line after them.
-        var head: String {
-            let type = contentType.map { "Content-Type: \($0)\r\n" } ?? ""
-            return "\(disposition)\r\n\(type)\r\n"
-        }
     }
 
     private enum Content: Sendable {
@@ -53,10 +38,7 @@ public struct MultipartForm: Sendable {
     /// It has no `Content-Type`, as the HTML Standard demands. Line breaks in
     /// the text become CR LF.
     public mutating func append(_ value: String, name: String) {
-        parts.append(
-            Part(
-                disposition: Self.disposition(name: name, fileName: nil), contentType: nil,
-                content: .data(Data(Self.lineBreaksNormalized(value.utf8)))))
+        append(.data(Data(Self.lineBreaksNormalized(value.utf8))), name, nil, nil)
     }
 
     /// Adds data as if it were a file.
@@ -66,10 +48,7 @@ public struct MultipartForm: Sendable {
     public mutating func append(
         _ data: Data, name: String, fileName: String, contentType: String = "application/octet-stream"
     ) {
-        parts.append(
-            Part(
-                disposition: Self.disposition(name: name, fileName: fileName), contentType: contentType,
-                content: .data(data)))
+        append(.data(data), name, fileName, contentType)
     }
 
     /// Adds a file, which is read only while the form is sent.
@@ -88,10 +67,14 @@ public struct MultipartForm: Sendable {
     public mutating func append(
         fileAt url: URL, name: String, fileName: String? = nil, contentType: String = "application/octet-stream"
     ) {
-        parts.append(
-            Part(
-                disposition: Self.disposition(name: name, fileName: fileName ?? url.lastPathComponent),
-                contentType: contentType, content: .file(url)))
+        append(.file(url), name, fileName ?? url.lastPathComponent, contentType)
+    }
+
+    private mutating func append(_ content: Content, _ name: String, _ fileName: String?, _ contentType: String?) {
+        var head = "Content-Disposition: form-data; name=\"\(Self.escaped(Self.lineBreaksNormalized(name.utf8)))\""
+        if let fileName { head += "; filename=\"\(Self.escaped(fileName.utf8))\"" }
+        if let contentType { head += "\r\nContent-Type: \(contentType)" }
+        parts.append(Part(head: head + "\r\n\r\n", contentType: contentType, content: content))
     }
 
     /// A text of random characters that separates the parts.
@@ -118,8 +101,6 @@ public struct MultipartForm: Sendable {
     func contentType(boundary: String) -> String { "multipart/form-data; boundary=\(boundary)" }
 
     /// The body, after all checks of media types and files.
-    ///
-    /// - Throws: ``RequestableError/invalidBody(_:)``.
     func segments(boundary: String) throws(AtomError) -> BodySegments {
         var segments: [BodySegments.Segment] = []
         var data = Data()
@@ -161,11 +142,6 @@ public struct MultipartForm: Sendable {
             place = UnsafeRawPointer(found) - base + 1
         }
         return false
-    }
-
-    private static func disposition(name: String, fileName: String?) -> String {
-        let field = "Content-Disposition: form-data; name=\"\(escaped(lineBreaksNormalized(name.utf8)))\""
-        return fileName.map { "\(field); filename=\"\(escaped($0.utf8))\"" } ?? field
     }
 
     /// Escapes a name or a file name as the HTML Standard does.

@@ -85,14 +85,7 @@ public struct RequestBody: Sendable {
     /// A stream of parts, which are asked for as fast as they are sent.
     ///
     /// ``URLSessionTransport`` writes them to a temporary file first.
-    ///
-    /// <!-- given: nonisolated func rows() -> AsyncStream<Data> { AsyncStream { $0.finish() } } -->
-    /// ```swift
-    /// import AtomNetworking
-    /// import Foundation
-    ///
-    /// let body = RequestBody.stream(contentType: "text/csv") { rows() }
-    /// ```
+    /// <doc:SendingData> has examples.
     ///
     /// The closure makes the stream anew whenever the request is sent: for the
     /// first time, after a 401, or after a redirect that keeps the body. It runs
@@ -120,8 +113,6 @@ public struct RequestBody: Sendable {
     }
 
     /// What is sent, after all checks that need no network.
-    ///
-    /// - Parameter encoder: The service's, for a value without its own.
     func prepared(encoder: JSONEncoder = JSONEncoder()) throws(AtomError) -> TransportBody {
         switch content {
         case .nothing:

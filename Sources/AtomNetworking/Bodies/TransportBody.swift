@@ -127,12 +127,9 @@ public final class TransportBodyReader: @unchecked Sendable {
         }
     }
 
-    /// Cancels the task of a stream, so that the thread that reads it ends soon.
-    ///
-    /// Any thread may call it.
-    func interrupt() {
-        if case .sequence(let reader) = source { reader.close() }
-    }
+    /// Cancels the task of a stream, from any thread, so that the one that reads
+    /// it ends soon.
+    func interrupt() { if case .sequence(let reader) = source { reader.close() } }
 
     /// Closes files, and cancels the task of a stream.
     ///

@@ -1,22 +1,7 @@
 /// Changes requests of a service before they are checked: the locale, an API
 /// key, another server for tests.
 ///
-/// ```swift
-/// import AtomNetworking
-///
-/// struct Locale: RequestAdapter {
-///     let language: String
-///
-///     func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) {
-///         request.setHeader("Accept-Language", to: language)
-///     }
-/// }
-///
-/// var configuration = ServiceConfiguration()
-/// configuration.adapters = [Locale(language: "de")]
-/// ```
-///
-/// <doc:AddingToRequests> has more. For what depends on the moment of sending,
+/// <doc:AddingToRequests> has examples. For what depends on the moment of sending,
 /// such as a signature, use a ``RequestSigner``.
 public protocol RequestAdapter: Sendable {
     /// Changes a request.

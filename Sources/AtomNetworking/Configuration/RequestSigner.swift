@@ -3,21 +3,7 @@ import Foundation
 /// Adds header fields to each attempt of a request, directly before it is sent:
 /// a signature over the whole request, a digest of the body, `traceparent`.
 ///
-/// ```swift
-/// import AtomNetworking
-///
-/// struct Trace: RequestSigner {
-///     func sign(_ request: inout SignableRequest) throws {
-///         let trace = String(format: "%016llx%016llx", UInt64.random(in: 1 ... .max), UInt64.random(in: 0 ... .max))
-///         try request.setHeader("traceparent", to: "00-\(trace)-00f067aa0ba902b7-01")
-///     }
-/// }
-///
-/// var configuration = ServiceConfiguration()
-/// configuration.signers = [Trace()]
-/// ```
-///
-/// <doc:AddingToRequests> has more.
+/// <doc:AddingToRequests> has examples.
 public protocol RequestSigner: Sendable {
     /// Adds header fields to one attempt.
     ///
@@ -108,14 +94,12 @@ public struct SignableRequest: Sendable {
     public mutating func setHeader(_ name: String, to value: String) throws(AtomError) {
         try HTTPGrammar.checkField(name, value)
         if HTTPGrammar.isReservedFieldName(name) {
-            throw .requestable(.invalidHeader(.init(subject: name, reason: "the transport writes this field")))
+            throw .refused(RequestableError.invalidHeader, name, because: "the transport writes this field")
         }
         if isAuthorized, HeaderFields.isSameName(name, "Authorization") {
-            throw .requestable(
-                .invalidHeader(
-                    .init(
-                        subject: name,
-                        reason: "the service's authentication method has set it; use .none, or requiresAuthorization")))
+            throw .refused(
+                RequestableError.invalidHeader, name,
+                because: "the service's authentication method has set it; use .none, or requiresAuthorization")
         }
         headerFields[name] = value
     }

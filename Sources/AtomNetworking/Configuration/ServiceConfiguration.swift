@@ -3,15 +3,7 @@ import Foundation
 /// The settings of a service.
 ///
 /// The initializer's parameters are the most common settings; the others are
-/// variables with defaults.
-///
-/// ```swift
-/// import AtomNetworking
-///
-/// var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 10, resource: 60))
-/// configuration.redirectLimit = nil
-/// let atom = Atom(serviceConfiguration: configuration)
-/// ```
+/// variables with defaults. <doc:GettingStarted> has an example.
 public struct ServiceConfiguration: Sendable {
     #if os(iOS)
         /// Foundation's Multipath TCP service types.
@@ -140,19 +132,14 @@ public struct ServiceConfiguration: Sendable {
     /// processes, and none on the time that a ``Transport`` takes.
     public var timeSource: any TimeSource = SystemTimeSource()
 
-    /// Called when the result of a call has reached its caller; `nil`, the
-    /// default, for nothing.
+    /// For tests that wait until the code under test has got its results: called
+    /// once for each call, directly before an async caller goes on, in its
+    /// isolation, and directly after a completion, on its queue.
     ///
-    /// It is for tests that wait until the code under test has got its results.
-    /// For an async call it runs in the caller's isolation, directly before the
-    /// caller goes on. So on the main actor everything that the caller does up
-    /// to its next suspension is done before other work of the main actor. For
-    /// a completion it runs directly after the completion, on its queue.
-    ///
-    /// It is called once for each call, also for an error, but not for an async
-    /// call in a task that was cancelled before. For a stream it is called when
-    /// the head of the response has reached the caller, and for nothing that
-    /// happens to the stream later.
+    /// So on the main actor everything that a caller does up to its next
+    /// suspension is done before other work. It is also called for an error, but
+    /// not for an async call in a task that was cancelled before; for a stream
+    /// when its head is there, and for nothing later.
     package var resultHandler: (@Sendable () -> Void)?
 
     /// Gets log lines when ``isLogEnabled`` is set, on any thread.

@@ -84,9 +84,8 @@ final class DownloadFile: Sendable {
         descriptor.read(part.count, at: offset) == part
     }
 
-    /// Leaves the file for a later download, or removes it.
-    ///
-    /// - Returns: Whether there is a file for a later download.
+    /// Leaves the file for a later download, or removes it; returns whether there
+    /// is one.
     @discardableResult
     func giveUp(isUseless: Bool = false) -> Bool {
         let (remains, waiting) = state.withLock { state -> (Bool, DispatchSemaphore?) in

@@ -52,9 +52,7 @@ final class FileDownload: ResponseDestination {
         var location = ""
         /// Whether the attempt asks for the rest of the partial file.
         var asksForRest = false
-        var hasContent = true
-        /// Whether the request may be sent again: it only asks for the file.
-        var isRepeatable = false
+        var method = ""
         var asksAgain = false
         var file: DownloadFile?
         var isGivenUp = false
@@ -87,12 +85,11 @@ final class FileDownload: ResponseDestination {
     }
 
     private static func partial(at place: DownloadPlace, of address: String) -> Partial? {
+        var status = stat()
         guard let notes = FileManager.default.contents(atPath: place.notes),
             var partial = try? JSONDecoder().decode(Partial.self, from: notes), partial.address == address,
-            HTTPGrammar.violation(inFieldValue: partial.entityTag) == nil,
-            let attributes = try? FileManager.default.attributesOfItem(atPath: place.partial),
-            attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = (attributes[.size] as? NSNumber)?.int64Value, size > 0, size <= partial.total ?? size
+            HTTPGrammar.violation(inFieldValue: partial.entityTag) == nil, lstat(place.partial, &status) == 0,
+            let size = FileSegment.State(status)?.length, size > 0, size <= partial.total ?? size
         else { return nil }
         partial.size = size
         return partial
@@ -142,8 +139,7 @@ final class FileDownload: ResponseDestination {
             // Another origin isn't told who asks, but what it sends is for whom the first one has sent there.
             if let people { state.people = people }
             state.location = location
-            state.hasContent = attempt.method != "HEAD"
-            state.isRepeatable = attempt.method == "GET"
+            state.method = attempt.method
             state.asksAgain = false
             state.asksForRest = false
             guard let partial = state.partial, partial.location == location,
@@ -186,9 +182,9 @@ final class FileDownload: ResponseDestination {
     // MARK: The response
 
     func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool {
-        let (asksForRest, hasContent) = state.withLock { ($0.asksForRest, $0.hasContent) }
+        let (asksForRest, method) = state.withLock { ($0.asksForRest, $0.method) }
         if asksForRest, statusCode == 206 || statusCode == 416 { return true }
-        return isAcceptable && (200...299).contains(statusCode) && ![204, 205].contains(statusCode) && hasContent
+        return isAcceptable && (200...299).contains(statusCode) && ![204, 205].contains(statusCode) && method != "HEAD"
     }
 
     var cookieEra: Int? { nil }
@@ -284,7 +280,8 @@ final class FileDownload: ResponseDestination {
         state.withLock { state in
             state.partial = nil
             state.file = nil
-            state.asksAgain = state.isRepeatable
+            // The request may be sent again: it only asks for the file.
+            state.asksAgain = state.method == "GET"
         }
         return .transfer(
             .incompleteResponse,

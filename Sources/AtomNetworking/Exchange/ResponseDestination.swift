@@ -49,13 +49,3 @@ struct Asker: Sendable {
     /// The service's cookies.
     var cookie: String?
 }
-
-extension AttemptOnWire {
-    /// Holds the body of the response back.
-    ///
-    /// - Returns: Whether the transport can do that.
-    func pause() -> Bool { exchange.setPaused(true, self) }
-
-    /// Lets the body go on.
-    func resume() { _ = exchange.setPaused(false, self) }
-}

@@ -72,9 +72,7 @@ public enum HTTPMethod: Sendable {
         case .token(_, let body): body
         }
     }
-}
 
-extension HTTPMethod {
     /// The media type of the method's own body, as in URLSession (RFC 9110 §8.3).
     var contentType: String {
         ["PATCH", "POST", "PUT"].contains(name)

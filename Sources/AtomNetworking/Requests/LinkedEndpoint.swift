@@ -14,23 +14,7 @@ import Foundation
 /// signed URLs expects.
 ///
 /// Enqueue it itself: an endpoint of yours can't pass its members on.
-///
-/// <!-- given:
-/// let atom = Atom()
-/// struct Page: Model { var next: String? }
-/// struct Pages: Requestable {
-///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-/// }
-/// -->
-/// ```swift
-/// import AtomNetworking
-///
-/// var answer = try await atom.enqueue(Pages()).resume(decoding: Page.self)
-/// while let next = answer.model.next {
-///     let page = try LinkedEndpoint(next, in: answer.response)
-///     answer = try await atom.enqueue(page).resume(decoding: Page.self)
-/// }
-/// ```
+/// <doc:DefiningRequests> follows the pages of a list.
 public struct LinkedEndpoint: Requestable {
     /// The method; GET by default.
     public var method: HTTPMethod = .get

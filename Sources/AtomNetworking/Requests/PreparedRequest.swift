@@ -37,19 +37,6 @@ struct PreparedRequest: Sendable {
 }
 
 extension PreparedRequest {
-    /// Reads every member of the endpoint once, in the caller's isolation.
-    ///
-    /// - Throws: ``AtomError/requestable(_:)``, or what a member throws.
-    init(
-        _ requestable: any Requestable, of type: Any.Type? = nil,
-        timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
-        encoder: JSONEncoder = JSONEncoder(), common: Result<CommonFields, AtomError>? = nil
-    ) throws(AtomError) {
-        try self.init(
-            RequestDescription(of: requestable), of: type, timeouts: defaultTimeouts, encoder: encoder,
-            common: common)
-    }
-
     /// Checks what an endpoint has said, and adapters have changed.
     @inline(__always)
     init(
@@ -120,13 +107,18 @@ extension PreparedRequest {
     }
 
     struct CommonFields: Sendable {
-        fileprivate let fields: HeaderFields
-        fileprivate let omitted: [String]
+        fileprivate private(set) var fields: HeaderFields
+        fileprivate private(set) var omitted: [String] = []
+
+        init(_ items: [HeaderItem]) throws(AtomError) {
+            fields = try PreparedRequest.headerFields(items, omitting: &omitted)
+        }
 
         /// Only the fields that can't be a secret, for a foreign origin.
         var harmless: CommonFields {
-            CommonFields(
-                fields: HeaderFields(fields.filter { HTTPGrammar.isHarmlessFieldName($0.name) }), omitted: omitted)
+            var common = self
+            common.fields = HeaderFields(fields.filter { HTTPGrammar.isHarmlessFieldName($0.name) })
+            return common
         }
 
         fileprivate func add(to request: inout HeaderFields, where isWanted: (String) -> Bool) {
@@ -181,14 +173,6 @@ extension PreparedRequest {
             fields.append(name: "Content-Type", value: contentType)
         }
         return body
-    }
-}
-
-extension PreparedRequest.CommonFields {
-    init(_ items: [HeaderItem]) throws(AtomError) {
-        var omitted: [String] = []
-        let fields = try PreparedRequest.headerFields(items, omitting: &omitted)
-        self.init(fields: fields, omitted: omitted)
     }
 }
 

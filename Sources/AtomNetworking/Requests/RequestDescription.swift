@@ -60,10 +60,7 @@ extension RequestDescription {
         retrying = EndpointRetrying.of(endpoint.retryPolicy, endpoint.idempotency)
     }
 
-    /// Where the request goes.
-    ///
-    /// - Throws: ``RequestableError/invalidURLPath(_:)`` for a literal that isn't
-    ///   a path.
+    /// Where the request goes; the path may be a literal that isn't one.
     func target() throws(AtomError) -> TargetURL {
         if let link { return link.target }
         return TargetURL(base: baseURL, path: try path.checked(), queryItems: queryItems)

@@ -7,23 +7,13 @@ import Foundation
 /// Whether a request that has failed is sent again, how often, and when.
 ///
 /// A service has one in ``ServiceConfiguration/retryPolicy``, and an endpoint
-/// may have its own in ``Requestable/retryPolicy``.
-///
-/// ```swift
-/// import AtomNetworking
-///
-/// var configuration = ServiceConfiguration()
-/// configuration.retryPolicy = .standard
-///
-/// // More patient, and for one more status.
-/// configuration.retryPolicy = RetryPolicy(
-///     maximumAttempts: 5, statusCodes: RetryPolicy.temporaryStatusCodes.union([520]))
-/// ```
+/// may have its own in ``Requestable/retryPolicy``. <doc:Retrying> has examples.
 ///
 /// A failed connection, a timeout and the policy's statuses, which are
-/// ``temporaryStatusCodes`` unless you give others, are reasons to try again. A request is sent again if it can't have reached the
-/// server, or if ``Requestable/idempotency`` allows it. A body that can be read
-/// only once, and has been read, is never sent again.
+/// ``temporaryStatusCodes`` unless you give others, are reasons to try again. A
+/// request is sent again if it can't have reached the server, or if
+/// ``Requestable/idempotency`` allows it. A body that can be read only once, and
+/// has been read, is never sent again.
 ///
 /// The time between two attempts is random, below a limit that doubles each
 /// time. A `Retry-After` makes it longer. If the next attempt would begin after
@@ -35,24 +25,15 @@ import Foundation
 /// So a server that is down gets next to no additional load, however many
 /// requests fail.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How often a request is sent in all.
+    // What these are, the initializer says.
     let maximumAttempts: Int
-    /// The longest time before the second attempt.
     let baseDelay: Duration
-    /// The same if the server wants fewer requests.
     let throttledBaseDelay: Duration
-    /// The longest time before an attempt, unless the server asks for more.
     let maximumDelay: Duration
-    /// How much all retries at one server may cost together.
     let quota: Int
-    /// What a retry costs.
     let cost: Int
-    /// What a retry costs if the server wants fewer requests.
     let throttledCost: Int
-    /// The statuses after which a request is sent again.
     let statusCodes: Set<Int>
-    /// How long a request waits for a network if the device has none; `nil` for
-    /// not at all.
     let connectivityWait: Duration?
 
     /// A request is sent again once, and at once: if it can't have reached the
@@ -66,7 +47,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// has by default.
     public static let standard = RetryPolicy()
 
-    /// 408, 425, 429, 500, 502, 503 and 504.
+    /// 408, 425, 429, 500, 502, 503 and 504; `union([520])` has one more.
     public static let temporaryStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
     /// Creates a policy.
@@ -157,11 +138,8 @@ extension RetryPolicy {
         var isThrottled: Bool { failure == .status(429) || serverDelay != nil }
     }
 
-    /// How long to wait before the next attempt; `nil` if there is none.
-    ///
-    /// - Parameters:
-    ///   - attempt: The number of the attempt that failed; 1 for the first.
-    ///   - chance: A random number in 0..<1.
+    /// How long to wait after an attempt, from 1, with a chance in 0..<1; `nil` if
+    /// there is no other one.
     func delay(after setback: Setback, attempt: Int, chance: Double) -> Duration? {
         guard isTemporary(setback.failure) else { return nil }
         guard maximumAttempts > 1 else {

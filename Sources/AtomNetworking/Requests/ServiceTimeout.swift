@@ -31,8 +31,6 @@ public struct ServiceTimeout: Sendable, Hashable {
     }()
 
     /// The validated timeouts of a request.
-    ///
-    /// - Throws: ``RequestableError/invalidTimeout(_:)``.
     func checked() throws(AtomError) -> RequestTimeouts {
         RequestTimeouts(
             idle: try Self.duration(request, "request"), total: try Self.duration(resource, "resource"))

@@ -53,7 +53,6 @@ final class RequestSharing: Sendable {
         }
     }
 
-    /// A caller has cancelled.
     func cancelled(_ ticket: SharedRequests<SharingKey>.Ticket) {
         let (cancellation, caller, exchange) = state.withLock { state in
             let cancellation = state.requests.cancelled(ticket)
@@ -62,16 +61,11 @@ final class RequestSharing: Sendable {
         }
         switch cancellation {
         case .nothing: break
-        case .leaves: caller?.settle(.failure(.cancelled(Self.delivery(of: exchange))))
+        case .leaves:
+            // Never `notSent`: the exchange can still be sent for others.
+            caller?.settle(.failure(.cancelled(exchange?.delivery == .answered ? .answered : .maybeSent)))
         case .cancelsExchange: exchange?.cancel()
         }
-    }
-
-    /// How far the request of a caller got that leaves an exchange to others.
-    ///
-    /// Never `notSent`: the exchange can still be sent for them.
-    private static func delivery(of exchange: Exchange?) -> AtomError.Delivery {
-        exchange?.delivery == .answered ? .answered : .maybeSent
     }
 
     /// The outcome of an exchange is known: from now on nobody joins it.

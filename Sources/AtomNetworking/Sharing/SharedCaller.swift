@@ -46,9 +46,7 @@ final class SharedCaller: EventTeller {
 
     func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { state.withLock { body(&$0.events) } }
 
-    /// The caller has cancelled.
-    ///
-    /// It is told at once, unless its outcome is already decided.
+    /// The caller is told at once, unless its outcome is already decided.
     func cancel() { sharing.cancelled(ticket) }
 
     /// Tells the outcome; called once.
@@ -61,16 +59,11 @@ final class SharedCaller: EventTeller {
         state.withLock { $0.awaited.settle(&outcome) }?.resume()
     }
 
-    /// Whether the outcome is known.
     var hasOutcome: Bool { state.withLock { $0.awaited.isKnown } }
 
-    /// Resumes the continuation once the outcome is known; called once.
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
         if state.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
     }
 
-    /// The outcome, if it is known.
-    ///
-    /// It can be taken once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? { state.withLock { $0.awaited.take() } }
 }

@@ -41,10 +41,7 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
     private var lastExchange = 0
     private var lastCaller = 0
 
-    /// A caller asks.
-    ///
-    /// - Returns: The caller's ticket, and whether the exchange has to be
-    ///   started for it.
+    /// A caller asks, and may have to start the exchange.
     mutating func asked(for key: Key) -> (ticket: Ticket, starts: Bool) {
         lastCaller += 1
         if let number = joinable[key] {
@@ -68,7 +65,6 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
         if joinable[key] == number { joinable[key] = nil }
     }
 
-    /// A caller cancels.
     mutating func cancelled(_ ticket: Ticket) -> Cancellation {
         guard let exchange = running[ticket.exchange], exchange.callers.contains(ticket.caller), !exchange.isUnwanted
         else { return .nothing }
@@ -81,16 +77,14 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
         return .cancelsExchange
     }
 
-    /// An exchange has ended.
-    ///
-    /// - Returns: The callers to tell, in the order in which they asked.
+    /// An exchange has ended: returns the callers to tell, in the order in which
+    /// they asked.
     mutating func ended(_ number: Int) -> [Int] {
         guard let exchange = running.removeValue(forKey: number) else { return [] }
         forget(number, exchange.key)
         return exchange.callers.sorted()
     }
 
-    /// Whether this exchange has not ended.
     func isRunning(_ number: Int) -> Bool { running[number] != nil }
 
     /// How many exchanges are running, and how many of them can be joined.

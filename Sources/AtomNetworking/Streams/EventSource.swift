@@ -10,7 +10,6 @@ final class EventSource: @unchecked Sendable {
     private let request: PreparedRequest
     private let reconnection: Reconnection
     private let manager: RequestableQueueManager
-    private let isBegun = Guarded(false)
     /// The SDK's own header fields, which follow a redirect to another origin.
     private let fields: [HeaderItem]
 
@@ -40,17 +39,10 @@ final class EventSource: @unchecked Sendable {
         delay = reconnection.delay.bounded
     }
 
-    /// Begins to read.
-    ///
-    /// - Returns: Whether nobody has begun before.
-    func begin() -> Bool {
-        isBegun.isSetNow()
-    }
-
     /// Sends the request, and waits for the head.
     ///
-    /// - Parameter isAgain: Whether there was a connection before. Then the pauses
-    ///   and the limit are those of the stream, and not those of a retry policy.
+    /// After another connection the pauses and the limit are those of the stream,
+    /// and not those of a retry policy.
     func open(
         isAgain: Bool = false, isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> AtomResponse {
@@ -60,28 +52,30 @@ final class EventSource: @unchecked Sendable {
         let handle = manager.openStream(request, fields: fields, after: self.handle?.stream)
         let head = try await handle.stream.head()
         self.head = head
-        let isOver = head.statusCode == 204
-        if !isOver { try check(head) }
-        self.handle = isOver ? nil : handle
+        if head.statusCode == 204 {
+            self.handle = nil
+        } else {
+            guard MediaType(head.headerFields["Content-Type"])?.name == "text/event-stream" else {
+                let explanation = "The server sent no stream of events: its media type is not text/event-stream."
+                throw naming(
+                    .transfer(TransferError(.unexpectedMediaType, explanation, delivery: .answered, response: head)))
+            }
+            self.handle = handle
+        }
         return head
     }
 
     /// Ends the reading if the reader has been cancelled, or has signed out.
     func check() throws(AtomError) { try handle?.stream.check() }
 
-    /// Waits for the next part of the current response.
-    ///
-    /// - Returns: `nil` at its end.
+    /// The next part of the current response; `nil` at its end.
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         try await handle?.stream.next()
     }
 
-    /// Waits and connects again, as often as that is wanted.
+    /// Waits and connects again, as often as that is wanted, after a failure or,
+    /// without one, the end of the connection.
     ///
-    /// - Parameters:
-    ///   - failure: How the last connection failed; `nil` if it has ended.
-    ///   - lastEventID: The last event's ID.
-    ///   - serverDelay: The time that the server asked for.
     /// - Returns: Whether there is another response.
     func reconnect(
         after failure: AtomError?, lastEventID: String, serverDelay: Duration?,
@@ -125,13 +119,6 @@ final class EventSource: @unchecked Sendable {
         let wait = failure?.retryAt?.timeIntervalSince(manager.time.date) ?? 0
         let pause = max(own, min(.seconds(max(wait, 0)), Self.pauses.upperBound))
         return pause + pause * (manager.random() / 2)
-    }
-
-    private func check(_ head: AtomResponse) throws(AtomError) {
-        guard MediaType(head.headerFields["Content-Type"])?.name != "text/event-stream" else { return }
-        let explanation = "The server sent no stream of events: its media type is not text/event-stream."
-        throw naming(
-            .transfer(TransferError(.unexpectedMediaType, explanation, delivery: .answered, response: head)))
     }
 
     /// The error with the request of the current response, or of the last one.

@@ -24,10 +24,8 @@ struct LineSplitter {
 
     /// Creates a splitter for one response.
     ///
-    /// - Parameters:
-    ///   - limit: The most bytes that a line may have, without its end.
-    ///   - dropsMark: Whether a byte order mark at the beginning of the response
-    ///     is dropped. Elsewhere it is a character like any other.
+    /// The limit is for the bytes of a line, without its end. A byte order mark
+    /// elsewhere than at the beginning is a character like any other.
     init(limit: Int, dropsMark: Bool = true) {
         self.limit = limit
         expectsMark = dropsMark

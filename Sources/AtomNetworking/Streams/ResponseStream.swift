@@ -14,6 +14,7 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     public let response: AtomResponse
 
     private let makeReader: @Sendable () -> any StreamReader<Element>
+    private let isBegun = Guarded(false)
 
     private init(_ response: AtomResponse, makeReader: @escaping @Sendable () -> any StreamReader<Element>) {
         self.response = response
@@ -21,7 +22,7 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Begins to read.
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: makeReader()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: isBegun.isSetNow() ? makeReader() : nil) }
 
     /// Reads a stream.
     public struct Iterator: AsyncIteratorProtocol {
@@ -29,12 +30,13 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public typealias Failure = AtomError
 
-        fileprivate var reader: any StreamReader<Element>
+        /// `nil` for a second reading.
+        fileprivate var reader: (any StreamReader<Element>)?
 
         /// Waits for the next element.
         ///
         /// - Returns: `nil` at the end of the stream.
-        public mutating func next() async throws(AtomError) -> Element? { try await reader.next(isolation: nil) }
+        public mutating func next() async throws(AtomError) -> Element? { try await next(isolation: nil) }
 
         /// Waits for the next element, on the caller's actor.
         ///
@@ -43,26 +45,27 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
         ///
         /// - Returns: `nil` at the end of the stream.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
-            try await reader.next(isolation: actor)
+            guard reader != nil else { throw .unexpected }
+            return try await reader?.next(isolation: actor)
         }
     }
 }
 
 extension ResponseStream<Data> {
     /// The parts of a body; none is empty.
-    init(_ handle: StreamHandle, response: AtomResponse) { self.init(response) { PartReader(handle) } }
+    init(_ handle: StreamHandle, _ response: AtomResponse) { self.init(response) { PartReader(handle) } }
 }
 
 extension ResponseStream<String> {
     /// The lines of a body, without their ends.
-    init(_ handle: StreamHandle, response: AtomResponse, limit: Int) {
+    init(_ handle: StreamHandle, _ response: AtomResponse, limit: Int) {
         self.init(response) { TextReader(lines: LineReader(handle, limit: limit)) }
     }
 }
 
 extension ResponseStream where Element: Decodable {
     /// The values in the lines of a body.
-    init(_ handle: StreamHandle, response: AtomResponse, decoder: ResponseDecoder, limit: Int) {
+    init(_ handle: StreamHandle, _ response: AtomResponse, decoder: ResponseDecoder, limit: Int) {
         self.init(response) {
             ValueReader(lines: LineReader(handle, limit: limit), response: response, decoder: decoder)
         }
@@ -70,7 +73,7 @@ extension ResponseStream where Element: Decodable {
 }
 
 extension ResponseStream<ServerSentEvent> {
-    init(_ source: EventSource, response: AtomResponse, limit: Int) {
+    init(_ source: EventSource, _ response: AtomResponse, limit: Int) {
         self.init(response) { EventReader(source, limit: limit) }
     }
 }
@@ -85,21 +88,17 @@ private protocol StreamReader<Element> {
 }
 
 private final class PartReader: StreamReader, Sendable {
-    /// `nil` for a second reading.
-    private let handle: StreamHandle?
+    private let handle: StreamHandle
 
-    init(_ handle: StreamHandle) { self.handle = handle.begin() ? handle : nil }
+    init(_ handle: StreamHandle) { self.handle = handle }
 
-    deinit { handle?.stream.drop() }
+    deinit { stream.drop() }
+
+    var stream: StreamedResponse { handle.stream }
 
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
-        guard let handle else { throw .unexpected }
-        return try await handle.stream.next()
+        try await stream.next()
     }
-
-    func check() throws(AtomError) { try handle?.stream.check() }
-
-    func naming(_ error: AtomError) -> AtomError { handle?.stream.naming(error) ?? error }
 }
 
 private struct LineReader {
@@ -136,11 +135,11 @@ private struct LineReader {
     }
 
     mutating func check() throws(AtomError) {
-        do { try parts?.check() } catch { throw failed(error) }
+        do { try parts?.stream.check() } catch { throw failed(error) }
     }
 
     /// Ends the reading with an error, which gets its request.
-    mutating func failed(_ error: AtomError) -> AtomError { parts.take()?.naming(error) ?? error }
+    mutating func failed(_ error: AtomError) -> AtomError { parts.take()?.stream.naming(error) ?? error }
 }
 
 private struct TextReader: StreamReader {
@@ -152,19 +151,13 @@ private struct TextReader: StreamReader {
 }
 
 private struct ValueReader<Element: Decodable & Sendable>: StreamReader {
-    private var lines: LineReader
-    private let response: AtomResponse
-    private let decoder: ResponseDecoder
+    var lines: LineReader
+    let response: AtomResponse
+    let decoder: ResponseDecoder
     /// What has been decoded and not been read, the last one first.
-    private var values: [Element] = []
+    var values: [Element] = []
     /// What comes after those.
-    private var failure: AtomError?
-
-    init(lines: LineReader, response: AtomResponse, decoder: ResponseDecoder) {
-        self.lines = lines
-        self.response = response
-        self.decoder = decoder
-    }
+    var failure: AtomError?
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
         while true {
@@ -203,26 +196,22 @@ private struct EventReader: StreamReader {
     private let limit: Int
 
     init(_ source: EventSource, limit: Int) {
-        let connection = Connection(source)
-        self.connection = connection
+        connection = Connection(source)
         self.limit = limit
-        // Only the reader may read the ID, which each reconnection changes.
-        parser = ServerSentEventParser(limit: limit, lastEventID: connection.source?.lastEventID ?? "")
+        parser = ServerSentEventParser(limit: limit, lastEventID: source.lastEventID)
     }
 
     /// Closes the exchange when the reader is released.
     private final class Connection: Sendable {
-        /// `nil` for a second reading.
-        let source: EventSource?
+        let source: EventSource
 
-        init(_ source: EventSource) { self.source = source.begin() ? source : nil }
+        init(_ source: EventSource) { self.source = source }
 
-        deinit { source?.close() }
+        deinit { source.close() }
     }
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> ServerSentEvent? {
-        guard let connection else { return nil }
-        guard let source = connection.source else { throw .unexpected }
+        guard let source = connection?.source else { return nil }
         do throws(AtomError) {
             try source.check()
             while true {

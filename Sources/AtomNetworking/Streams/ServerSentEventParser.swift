@@ -10,10 +10,8 @@ struct ServerSentEventParser {
     private var splitter: LineSplitter
     private var fields: EventFields
 
-    /// The ID to send as `Last-Event-ID` with the next request; empty if there is
-    /// none.
-    ///
-    /// It is that of the last complete event, even of one without data.
+    /// The ID of the last complete event, even of one without data, to send as
+    /// `Last-Event-ID` with the next request; empty if there is none.
     private(set) var lastEventID: String
 
     /// How long to wait before the next request; `nil` if the server didn't say.
@@ -21,12 +19,9 @@ struct ServerSentEventParser {
 
     /// Creates a parser for one response.
     ///
-    /// - Parameters:
-    ///   - limit: The most bytes that the fields of one event may have, without
-    ///     the ends of their lines. A comment may have as many by itself.
-    ///   - lastEventID: The last event ID that events have until the server sends
-    ///     one. In the standard it is empty for each response; browsers go on with
-    ///     the one that they sent with the request.
+    /// The limit is for the bytes of one event's fields, without the ends of their
+    /// lines; a comment may have as many by itself. The last event ID is empty for
+    /// each response in the standard; browsers go on with the one that they sent.
     init(limit: Int, lastEventID: String = "") {
         self.limit = limit
         self.lastEventID = lastEventID

@@ -3,14 +3,6 @@ import Foundation
 /// Keeps a stream open: its exchange is closed when the handle is released.
 final class StreamHandle: Sendable {
     let stream: StreamedResponse
-    private let isBegun = Guarded(false)
-
-    /// Begins to read.
-    ///
-    /// - Returns: Whether nobody has begun before.
-    func begin() -> Bool {
-        isBegun.isSetNow()
-    }
 
     init(_ stream: StreamedResponse) { self.stream = stream }
 
@@ -18,13 +10,8 @@ final class StreamHandle: Sendable {
 }
 
 extension RequestableQueueManager {
-    /// Starts a request whose response is read as a stream, in the caller's
-    /// isolation.
-    ///
-    /// - Parameters:
-    ///   - fields: The SDK's own header fields of the request.
-    ///   - last: The connection after which the stream goes on; `nil` for a new
-    ///     one.
+    /// Starts a request whose response is read as a stream: a new one, or one
+    /// that goes on after the last connection.
     func openStream(
         _ request: consuming PreparedRequest, fields: [HeaderItem] = [], after last: StreamedResponse? = nil
     ) -> StreamHandle {

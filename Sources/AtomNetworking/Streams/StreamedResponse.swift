@@ -65,8 +65,7 @@ final class StreamedResponse: ResponseDestination {
     ///   - last: The connection after which the stream goes on; `nil` for a new one.
     ///   - fields: The SDK's own header fields of the request.
     init(
-        _ session: SessionActor?, after last: StreamedResponse?, by time: any TimeSource,
-        fields: [HeaderItem] = []
+        _ session: SessionActor?, after last: StreamedResponse?, by time: any TimeSource, fields: [HeaderItem]
     ) {
         self.session = session
         self.time = time
@@ -174,19 +173,10 @@ final class StreamedResponse: ResponseDestination {
 
     private func changePause() {
         while let (attempt, pauses) = nextChange() {
-            let isDone =
-                pauses
-                ? attempt.pause()
-                : {
-                    attempt.resume()
-                    return true
-                }()
+            let isDone = attempt.exchange.setPaused(pauses, attempt) || !pauses
             state.withLock { state in
                 state.isChangingPause = false
-                if !isDone {
-                    state.isPaused = false
-                    state.wantsPause = false
-                }
+                if !isDone { (state.isPaused, state.wantsPause) = (false, false) }
             }
         }
     }
@@ -204,8 +194,6 @@ final class StreamedResponse: ResponseDestination {
     // MARK: The reader's side
 
     /// Waits for the head.
-    ///
-    /// - Throws: Why there is none, or why it isn't acceptable.
     func head(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
         while true {
             let known = state.withLock { state -> Result<AtomResponse, AtomError>? in
@@ -229,11 +217,9 @@ final class StreamedResponse: ResponseDestination {
     /// Whether the response lasted for this time.
     func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.lifetime >= duration } }
 
-    /// Waits for the next part, on the caller's isolation.
+    /// Waits for the next part, which isn't empty; `nil` at the end.
     ///
     /// Cancelling the task closes the exchange.
-    ///
-    /// - Returns: A part that isn't empty, or `nil` at the end.
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         do throws(AtomError) {
             while true {

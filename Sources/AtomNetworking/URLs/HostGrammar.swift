@@ -4,17 +4,12 @@ import Foundation
 enum HostGrammar {
     /// The rule that the host breaks, if it does, with the fix where there is one.
     static func violation(in host: String) -> String? {
-        guard let reason = violation(inHost: host) else { return nil }
-        // A scheme always breaks some rule.
-        let isSchemeNamed = !host.hasPrefix("[") && host.contains("://")
-        return isSchemeNamed ? "the scheme is a separate parameter; remove it from the host" : reason
-    }
-
-    private static func violation(inHost host: String) -> String? {
         guard let first = host.utf8.first else { return "the host is empty" }
         if first == UInt8(ascii: "[") { return violation(inIPLiteral: host) }
-        var host = host
-        return host.withUTF8 { violation(inName: $0) }
+        var text = host
+        guard let reason = text.withUTF8({ violation(inName: $0) }) else { return nil }
+        // A scheme always breaks some rule.
+        return host.contains("://") ? "the scheme is a separate parameter; remove it from the host" : reason
     }
 
     private static func violation(inName bytes: UnsafeBufferPointer<UInt8>) -> String? {

@@ -66,9 +66,7 @@ public struct TargetURL: Sendable, Hashable {
     }
 
     /// Resolves a `Location` against this URL (RFC 9110 §10.2.2), as below.
-    func resolving(location: String) -> TargetURL? {
-        Self.resolving(location, against: self)
-    }
+    func resolving(location: String) -> TargetURL? { Self.resolving(location, against: self) }
 
     private init(absoluteString: String, origin: Origin) {
         self.absoluteString = absoluteString
@@ -127,16 +125,14 @@ extension TargetURL {
             case 0..<0x20, 0x7F, UInt8(ascii: "\\"):
                 return nil
             case UInt8(ascii: "%"):
-                let isEncoding = given.count > index + 2 && given[index + 1...index + 2].allSatisfy(isHexDigit)
-                if isEncoding { bytes.append(byte) } else { PercentEncoding.append(byte, to: &bytes) }
+                let digits = given[(index + 1)...].prefix(2).compactMap(PercentEncoding.hexValue)
+                if digits.count == 2 { bytes.append(byte) } else { PercentEncoding.append(byte, to: &bytes) }
             default:
                 if sent.contains(byte) { bytes.append(byte) } else { PercentEncoding.append(byte, to: &bytes) }
             }
         }
         return bytes
     }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool { PercentEncoding.hexValue(byte) != nil }
 
     private static let delimiters = ByteSet(":/?")
     private static let sent = PercentEncoding.path.union("?#[]")

@@ -147,18 +147,7 @@ extension URLPath {
     /// A path as a literal, into which values are inserted.
     ///
     /// Nothing has to be tried, and each inserted value stays within its segment,
-    /// whatever characters it has.
-    ///
-    /// ```swift
-    /// import AtomNetworking
-    ///
-    /// struct Seatmap: Requestable {
-    ///     let flight: String
-    ///
-    ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-    ///     func path() -> URLPath { .literal("/v1/flights/\(flight)/seatmap") }
-    /// }
-    /// ```
+    /// whatever characters it has: `.literal("/v1/flights/\(flight)/seatmap")`.
     ///
     /// The text around the values follows the rules above. They are checked when
     /// the request is resumed, before anything is sent: the error is
@@ -176,8 +165,6 @@ extension URLPath {
     }
 
     /// The path itself, unless it is a literal that breaks a rule.
-    ///
-    /// - Throws: ``RequestableError/invalidURLPath(_:)``.
     func checked() throws(AtomError) -> URLPath {
         if let refusal { throw refusal.refusal(of: text) }
         return self

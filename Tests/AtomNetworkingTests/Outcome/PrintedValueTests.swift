@@ -63,7 +63,7 @@ struct PrintedValueTests {
         let secret = Data("hunter2".utf8)
         let endpoint = RecordingEndpoint(
             method: .post(secret), headerItems: ["X-Key": "hunter2"], queryItems: ["token": "hunter2"])
-        let request = try PreparedRequest(endpoint, timeouts: .success(ServiceTimeout().checked()))
+        let request = try PreparedRequest(endpoint, timeout: ServiceTimeout())
         expectNone(of: everyRendering(of: request) + everyRendering(of: Attempt(request)), toContain: "hunter2")
         struct Chatty: Error { var text = "hunter2" }
         let fields = HeaderFields([

@@ -362,7 +362,9 @@ struct ServiceTimeoutTests {
 extension PreparedRequest {
     /// With default timeouts that have not been validated.
     init(_ requestable: any Requestable, timeout: ServiceTimeout) throws(AtomError) {
-        try self.init(requestable, timeouts: Result { () throws(AtomError) in try timeout.checked() })
+        try self.init(
+            RequestDescription(of: requestable), of: nil,
+            timeouts: Result { () throws(AtomError) in try timeout.checked() }, encoder: JSONEncoder(), common: nil)
     }
 }
 
