@@ -82,10 +82,14 @@ struct StoreMemory: Sendable {
         let read = read.isEmpty ? .empty : read
         if read == last { return arrived() }
         let reading = judge(read)
-        if case .news = reading {
+        switch reading {
+        case .news:
             last = read
             overwritten = []
             forgetOutstanding()
+        // It stays so when something else is outstanding.
+        case .old where outstanding != nil: overwrites(read)
+        case .old, .same, .arrived: break
         }
         return reading
     }

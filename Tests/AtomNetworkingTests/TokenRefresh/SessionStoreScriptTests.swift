@@ -93,6 +93,23 @@ struct SessionStoreScriptTests {
         #expect(session.machine.intended(over: intended) == session.machine.held?.credential)
     }
 
+    @Test("What was there when a sign-in could neither read nor write the store is never somebody else's news")
+    func unreadableAtTheSignIn() {
+        var session = MachineFixture(needsLoading: true)
+        let disk = OAuthError(code: "disk")
+        _ = session.signIn(MachineFixture.credential(5, life: 0))
+        _ = session.machine.replaced(
+            by: MachineFixture.credential(5, life: 0), in: session.machine.generation, found: .failure(disk),
+            failure: .credentialNotStored(cause: disk, delivery: .notSent), now: session.moment)
+        let older = MachineFixture.credential(9)
+        #expect(session.ask("a") == "wait, refresh 1 with r5 for a")
+        #expect(session.find(older) == "go on with r5")
+        #expect(session.succeed(6).contains("store a6"))
+        #expect(session.failToStore().contains("release"))
+        #expect(session.machine.intended(over: older)?.accessToken == "a6")
+        #expect(session.observe(older) == "nothing" && session.machine.held?.credential.accessToken == "a6")
+    }
+
     // MARK: Others
 
     @Test("A credential that another process has stored is used without a token request")

@@ -338,7 +338,15 @@ extension ModelWorld {
             said.isEmpty
             ? sut.signedOut(read: settings.hasStore ? nil : store.real)
             : sut.signedIn(said.real, read: settings.hasStore ? nil : store.real, now: moment)
-        if settings.hasStore { queueWrite(credential) } else { signing = credential }
+        if settings.hasStore {
+            // The app keeps what it knows of whoever goes.
+            shelve(for: credential)
+            // It is used at once, also while it is being written.
+            tokens[credential.access].isWritten = true
+            queueWrite(credential)
+        } else {
+            signing = credential
+        }
         try perform(actions)
     }
 
