@@ -114,11 +114,7 @@ extension SessionActor {
             let answer = await service.token(replacing: credential, sentAt: sentAt)
             if !first.settle(answer) { cameLate(number, answer, sentAt: sentAt) }
         }
-        return await withTaskCancellationHandler {
-            await first.value()
-        } onCancel: {
-            first.settle(nil)
-        }
+        return await first.value(ifCancelled: nil)
     }
 
     /// The token endpoint has answered for a session that is over.
