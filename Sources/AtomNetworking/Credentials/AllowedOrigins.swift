@@ -1,9 +1,7 @@
 /// The origins to which a service sends its credential (RFC 6454 §4).
 ///
-/// A request that would carry the credential to another origin is refused
-/// before it uses the network, with
-/// ``RequestableError/originNotAllowed(_:)``. Requests that aren't signed are
-/// not concerned.
+/// A signed request to another origin is refused before it uses the network, with
+/// ``RequestableError/originNotAllowed(_:)``.
 ///
 /// <!-- given:
 /// let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token")
@@ -52,10 +50,8 @@ public struct AllowedOrigins: Sendable, Hashable {
         }
     }
 
-    /// Whether tokens and the client's secret may be sent to an authorization server.
-    ///
-    /// The app has named it already. But it needs HTTPS (RFC 6749 §3.2), unless the
-    /// app says otherwise.
+    /// Whether tokens and the client's secret may be sent to an authorization server,
+    /// which needs HTTPS (RFC 6749 §3.2) unless the app says otherwise.
     func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
         let origin = endpoint.base.origin
         return origin.scheme == .https || origin.isLoopback || allows(origin)
@@ -75,7 +71,7 @@ public struct AllowedOrigins: Sendable, Hashable {
             || link.target.origin == link.source && (link.signatory == .anyone || link.signatory == signatory)
     }
 
-    /// The error for an origin that isn't allowed, with the variable that allows some.
+    /// - Parameter option: The variable that allows some.
     func refusal(of origin: Origin, option: String) -> AtomError {
         let reason =
             namesOrigins

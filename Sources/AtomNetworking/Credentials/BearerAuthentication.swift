@@ -24,12 +24,11 @@
 public struct BearerAuthentication: Sendable {
     /// Where a new credential comes from.
     enum Refresh: Sendable {
-        /// A token endpoint, with this client.
         case endpoint(AuthorizationEndpoint, ClientCredential)
         /// The app's own source.
         case provider(any TokenCredentialProvider)
-        /// A token endpoint, with this client, and the app's own source when
-        /// nobody is signed in or the server has refused the refresh token.
+        /// A token endpoint, and the app's own source when nobody is signed in or the
+        /// server has refused the refresh token.
         case endpointOrProvider(AuthorizationEndpoint, ClientCredential, any TokenCredentialProvider)
 
         var endpoint: (address: AuthorizationEndpoint, client: ClientCredential)? {
@@ -56,7 +55,7 @@ public struct BearerAuthentication: Sendable {
     /// default, for nowhere.
     ///
     /// The SDK tries this once, after ``Atom/signOut()`` has forgotten the token. Only
-    /// ``Atom/signOut(waitingForRevocation:)`` waits for it; it needs an endpoint.
+    /// ``Atom/signOut(waitingForRevocation:)``, which needs an endpoint, waits for it.
     public var revocationEndpoint: AuthorizationEndpoint?
 
     /// Where the access token may be sent; by default anywhere over HTTPS, and
@@ -94,7 +93,6 @@ public struct BearerAuthentication: Sendable {
     /// and `nil` for no limit.
     public var signInDeadline: Duration? = .seconds(300)
 
-    /// The longest time that a provider may take; `nil` for no limit.
     var providerDeadline: Duration? { if case .provider = refresh { deadline } else { signInDeadline } }
 
     /// How many refreshes in ``fruitlessRefreshWindow`` may return a token that
@@ -117,12 +115,11 @@ public struct BearerAuthentication: Sendable {
 
     /// Creates a method of authentication whose tokens are kept in a store.
     ///
-    /// A provider is asked for a sign-in when tokens can't be refreshed. It is called for a request when the store is empty, or when the
-    /// access token is no longer valid and the token endpoint has refused the
-    /// refresh token (`invalid_grant`, RFC 6749 §5.2); never with a client of the
-    /// grant type `clientCredentials`. All refreshes go through the SDK, which holds
-    /// the store's lock meanwhile, so no refresh token is spent twice, even with
-    /// several processes. The store isn't locked while the provider is called.
+    /// A provider is asked for a sign-in when a request finds the store empty, or its
+    /// access token no longer valid and the refresh token refused by the token
+    /// endpoint (`invalid_grant`, RFC 6749 §5.2); never with a client of the grant type
+    /// `clientCredentials`. A refresh holds the store's lock, so no refresh token is
+    /// spent twice, even with several processes; a call of the provider doesn't.
     ///
     /// - Parameters:
     ///   - endpoint: Where tokens are refreshed.

@@ -4,7 +4,7 @@ import Foundation
 struct LooseTime: Decodable {
     private enum Value {
         case number(Double)
-        case text(String)
+        case date(Date)
     }
 
     private let value: Value
@@ -18,8 +18,8 @@ struct LooseTime: Decodable {
         let text = try container.decode(String.self)
         if let number = Double(text), number.isFinite {
             value = .number(number)
-        } else if Self.date(iso8601: text) != nil {
-            value = .text(text)
+        } else if let date = Self.date(iso8601: text) {
+            value = .date(date)
         } else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "The value is neither a number of seconds nor an ISO 8601 date.")
@@ -41,7 +41,7 @@ struct LooseTime: Decodable {
         // `.distantFuture` in seconds since 2001 is the year 3969 in seconds since 1970.
         case .number(let number) where number >= Self.never.timeIntervalSinceReferenceDate: .distantFuture
         case .number(let number): Date(timeIntervalSince1970: number)
-        case .text(let text): Self.date(iso8601: text) ?? .distantFuture
+        case .date(let date): date
         }
     }
 

@@ -8,9 +8,9 @@ import Foundation
 /// all waiting requests, and holds no lock. The call may take as long as
 /// ``BearerAuthentication/deadline`` allows.
 ///
-/// The requests that wait have their own deadlines, 30 seconds by default. Give
-/// a service whose provider asks a person a longer ``ServiceTimeout/resource``:
-/// <doc:BringYourOwnToken> shows a whole login screen.
+/// The requests that wait have their own deadlines: give a service whose provider
+/// asks a person a longer ``ServiceTimeout/resource`` than 30 seconds, as in
+/// <doc:BringYourOwnToken>, which shows a whole login screen.
 ///
 /// <!-- given:
 /// @MainActor func presentLogin() async throws -> TokenCredential { throw CancellationError() }
@@ -27,9 +27,8 @@ import Foundation
 public protocol TokenCredentialProvider: Sendable {
     /// Gets a credential, on a task of the SDK.
     ///
-    /// The task is cancelled when the app signs in or out and when the deadline
-    /// passes. A result after that is dropped; the next call waits up to ten seconds
-    /// for the provider to return.
+    /// The task is cancelled when the app signs in or out or the deadline passes. A
+    /// later result is dropped, and the next call waits up to ten seconds for it.
     ///
     /// A request of the provider's own must not be signed by the same session:
     /// set ``Requestable/requiresAuthorization`` to `false`. A signed one fails
@@ -51,10 +50,8 @@ public protocol TokenCredentialProvider: Sendable {
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential
 }
 
-/// An error with which a ``TokenCredentialProvider`` decides when it may be
-/// called again.
-///
-/// After any other error that is with the next request.
+/// When a ``TokenCredentialProvider`` may be called again; after any other error
+/// that is with the next request.
 public enum TokenCredentialProviderError: ErrorWithCause {
     /// Not before this time has passed. Until then requests wait if their own
     /// deadline allows it, and fail at once if not.

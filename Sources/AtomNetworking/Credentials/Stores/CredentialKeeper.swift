@@ -58,15 +58,13 @@ extension KeptCredentialStore {
 
 /// Implements a shared token store on top of a medium.
 ///
-/// Blocking calls run on a separate serial queue, because a disk can take
-/// seconds and Swift has few threads.
+/// Blocking calls run on a queue: a disk can take seconds, and Swift has few threads.
 final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     private let isHolding = Guarded(false)
     private let medium: Medium
     private let lockTimeout: Duration
     private let time: any TimeSource
     private let queue = DispatchQueue(label: "AtomNetworking.tokenStore", qos: .userInitiated)
-
     private let activity: ExpiringActivity
 
     init(_ medium: Medium, lockTimeout: Duration, time: any TimeSource, activity: ExpiringActivity = .system) {
@@ -164,40 +162,25 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     // MARK: Taking turns
 
-    /// Tries to lock out other processes.
     private var trial: StoreLock.Trial { { [self] in try await run { [medium] in try medium.tryLock() } } }
 
-    /// Runs the body with the lock, and releases it.
     private func holding<T: Sendable>(_ body: (StoreLock.Hold) async throws -> T) async throws -> T {
         let key = try await run { [medium] in try medium.lockKey() }
         let hold = try await StoreLock.shared(for: key, time: time, activity: activity)
             .acquire(timeout: lockTimeout, trial)
         isHolding.withLock { $0 = true }
-        do {
-            let result = try await body(hold)
-            await release(hold)
-            return result
-        } catch {
-            await release(hold)
-            throw error
+        let result = await Result { try await body(hold) }
+        // On the queue, so that no attempt runs after that.
+        try await run { [self] in
+            isHolding.withLock { $0 = false }
+            hold.release()
         }
-    }
-
-    /// Releases it on the queue, so that no attempt runs after that.
-    private func release(_ hold: StoreLock.Hold) async {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                isHolding.withLock { $0 = false }
-                hold.release()
-                continuation.resume()
-            }
-        }
+        return try result.get()
     }
 
     /// Runs a blocking operation under the lock.
     ///
-    /// - Parameter alsoInExchange: Whether the operation may run inside an
-    ///   exchange of this object, which already holds the lock.
+    /// - Parameter alsoInExchange: Or inside an exchange, which already holds it.
     private func withLock<T: Sendable>(
         alsoInExchange: Bool = false, _ body: @escaping @Sendable (CredentialKeeper) throws -> T
     ) async throws -> T {

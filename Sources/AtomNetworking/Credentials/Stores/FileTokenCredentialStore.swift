@@ -3,9 +3,8 @@ import Foundation
 /// Keeps tokens in a file that several processes can share.
 ///
 /// It is for command-line tools, servers and agents, and for apps whose
-/// extensions share a container. A refresh runs in `exchange`, which
-/// locks out all other processes and all other stores for the same file. So a
-/// refresh token that can be used once is used once.
+/// extensions share a container. A refresh runs in `exchange`, which locks out all
+/// other processes and stores for the same file: a refresh token is used once.
 ///
 /// ```swift
 /// import AtomNetworking
@@ -16,14 +15,12 @@ import Foundation
 /// let store = FileTokenCredentialStore(fileURL: folder.appending(path: "com.example.airline/tokens.json"))
 /// ```
 ///
-/// **Files on disk.** The tokens are in plain text in a file that only its
-/// owner can access (mode 0600): anyone who can read the user's files can read
-/// the tokens. Next to it is `tokens.json.lock`, an empty file that must not be
-/// removed while the store is in use. A missing folder is created for its owner
-/// only (mode 0700). A write creates a new file and replaces the old one when
-/// the new file is on the disk. A process that is killed at any moment leaves
-/// the old tokens or the new ones; the next write removes other files that it
-/// left.
+/// **Files on disk.** The tokens are in plain text in a file of mode 0600: anyone
+/// who can read the user's files can read them. Next to it is `tokens.json.lock`, an
+/// empty file that must not be removed while the store is in use. A missing folder
+/// is created with mode 0700. A new file replaces the old one when it is on the
+/// disk: a process that is killed at any moment leaves the old tokens or the new
+/// ones, and the next write removes other files that it left.
 ///
 /// **Rejected files**, with ``TokenStoreError/refused(_:)``: a file that is a
 /// symbolic link, is not a regular file, belongs to another user, or is
@@ -47,8 +44,8 @@ import Foundation
 /// **Calls.** `load` doesn't wait for a refresh in another process. `save`,
 /// `exchange` and the ones for the refresh note return when what they write is on
 /// the disk; when they throw, the old tokens are still there, unless the disk
-/// itself failed. After it has got the
-/// lock, `exchange` writes what its body returns even if the task is cancelled.
+/// itself failed. Once it has the lock, `exchange` writes what its body returns even
+/// if the task is cancelled.
 /// The body must not call the store's other methods, except `load` and the ones
 /// for the refresh note: they would wait for the end of the exchange. All
 /// errors of the store itself are ``TokenStoreError``.

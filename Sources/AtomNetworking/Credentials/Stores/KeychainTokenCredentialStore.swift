@@ -6,10 +6,8 @@
     ///
     /// The item is a generic password that can be read after the first unlock,
     /// also while the device is locked again, as a refresh in the background
-    /// needs it. The item isn't transferred to other devices: if a backup
-    /// restored a refresh token to a second device, the token would be used
-    /// twice, and the server would end the session on both. The item isn't
-    /// deleted with the app.
+    /// needs it. It isn't transferred to other devices, where a refresh token would
+    /// be used a second time, and isn't deleted with the app.
     ///
     /// <!-- not compiled: there is a Keychain on Apple's systems only -->
     /// ```swift
@@ -22,12 +20,9 @@
     /// stored.
     ///
     /// **Extensions.** Specify the access group that the app shares with them,
-    /// and a lock file in the container of the app group. Without a lock file a
-    /// refresh locks out only other callers in this process. The lock is given
-    /// back before the system suspends the app, which would otherwise be ended
-    /// (0xdead10cc).
-    ///
-    /// Its calls are those of a ``FileTokenCredentialStore``.
+    /// and a lock file in the container of the app group; without one a refresh
+    /// locks out only other callers in this process. Lock and calls are those of a
+    /// ``FileTokenCredentialStore``.
     ///
     /// **On macOS** this is the data protection Keychain. It requires an app
     /// that is signed with an entitlement; a tool without one uses a

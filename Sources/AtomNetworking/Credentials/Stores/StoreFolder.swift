@@ -37,7 +37,7 @@ struct StoreFolder {
         self.status = status
     }
 
-    /// Creates a folder and its parents, for this user only.
+    /// Creates a folder and its parents.
     private static func make(_ path: String) throws(TokenStoreError) {
         var code: Int32 = mkdir(path, 0o700) == 0 ? 0 : errno
         if code == ENOENT, path != "/" {
@@ -84,10 +84,8 @@ struct StoreFolder {
     func contents(of name: String, upTo limit: Int) throws(TokenStoreError) -> Data? {
         guard let file = try open(name, O_RDONLY) else { return nil }
         let status = try Self.status(of: file)
-        if status.st_mode & 0o077 != 0 {
-            // This may fail on a read-only disk; reading is still fine.
-            _ = fchmod(file.number, 0o600)
-        }
+        // This may fail on a read-only disk; reading is still fine.
+        if status.st_mode & 0o077 != 0 { _ = fchmod(file.number, 0o600) }
         // 32 bits: it is limited.
         let size = Int(min(Int64(status.st_size), Int64(limit) + 1))
         guard let data = file.read(size, at: 0) else { throw TokenStoreError(errno, during: "read") }
@@ -105,10 +103,8 @@ struct StoreFolder {
         }
         do throws(TokenStoreError) {
             // The process's umask may have changed the mode.
-            guard fchmod(file.number, 0o600) == 0 else {
-                throw TokenStoreError(errno, during: "fchmod", isWriting: true)
-            }
-            guard file.write(data) else { throw TokenStoreError(errno, during: "write", isWriting: true) }
+            try Self.check(fchmod(file.number, 0o600) == 0, "fchmod")
+            try Self.check(file.write(data), "write")
             leaveOutOfBackups(temporary)
             try Self.synchronize(file)
             try rename(temporary, to: name)
@@ -119,9 +115,8 @@ struct StoreFolder {
         try Self.synchronize(descriptor)
     }
 
-    /// A backup that is restored on another device would clone the refresh token.
-    ///
-    /// Every new file needs the mark; without it, the tokens are still stored.
+    /// A backup that is restored on another device would clone the refresh token;
+    /// every new file needs the mark.
     private func leaveOutOfBackups(_ name: String) {
         #if canImport(Darwin)
             var values = URLResourceValues()
@@ -133,9 +128,7 @@ struct StoreFolder {
 
     func remove(_ name: String) throws(TokenStoreError) {
         removeLeftovers(of: name)
-        guard unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
-            throw TokenStoreError(errno, during: "unlink", isWriting: true)
-        }
+        try Self.check(unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT, "unlink")
         try Self.synchronize(descriptor)
     }
 
@@ -148,9 +141,7 @@ struct StoreFolder {
     }
 
     private func rename(_ old: String, to new: String) throws(TokenStoreError) {
-        guard renameat(descriptor.number, old, descriptor.number, new) == 0 else {
-            throw TokenStoreError(errno, during: "rename", isWriting: true)
-        }
+        try Self.check(renameat(descriptor.number, old, descriptor.number, new) == 0, "rename")
     }
 
     /// Takes the lock in this file, which is created if necessary; `nil` if it is
@@ -187,7 +178,11 @@ struct StoreFolder {
     }
 
     private static func synchronize(_ file: Descriptor) throws(TokenStoreError) {
-        guard file.synchronize() else { throw TokenStoreError(errno, during: "fsync", isWriting: true) }
+        try check(file.synchronize(), "fsync")
+    }
+
+    private static func check(_ isDone: Bool, _ operation: String) throws(TokenStoreError) {
+        if !isDone { throw TokenStoreError(errno, during: operation, isWriting: true) }
     }
 
     // MARK: Names
@@ -218,7 +213,7 @@ extension stat {
 struct FilePlace: Hashable, Sendable {
     /// The absolute path of the folder, without a slash at its end.
     let folder: String
-    let name: String
+    private(set) var name: String
 
     init(_ url: URL) throws(TokenStoreError) {
         guard url.isFileURL, ["", "localhost"].contains(url.host ?? "") else {
@@ -235,15 +230,12 @@ struct FilePlace: Hashable, Sendable {
         folder = "/" + parts.joined(separator: "/")
     }
 
-    private init(folder: String, name: String) {
-        self.folder = folder
-        self.name = name
+    var lock: FilePlace {
+        var lock = self
+        lock.name += ".lock"
+        return lock
     }
 
-    var lock: FilePlace { FilePlace(folder: folder, name: name + ".lock") }
-}
-
-extension FilePlace {
     /// The key of the lock in this file; creates the folder.
     func lockKey() throws(TokenStoreError) -> StoreLock.Key {
         try openFolder().key(for: name)

@@ -14,9 +14,8 @@ final class StoreLock: Sendable {
     }
 
     enum Attempt: Sendable {
-        /// They are locked out while this file is locked.
+        /// Other processes are locked out while this file is locked.
         case taken(Descriptor?)
-        /// Another process holds the lock.
         case busy
     }
 
@@ -86,9 +85,8 @@ final class StoreLock: Sendable {
         self.activity = activity
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock; the first waiter tries at least once.
     ///
-    /// - Parameter timeout: How long to wait; the first waiter tries at least once.
     /// - Throws: `TokenStoreError.lockTimedOut`, the error of the trial, or
     ///   `CancellationError` when the task is cancelled before it gets the lock.
     func acquire(timeout: Duration, _ trial: @escaping Trial) async throws -> Hold {
@@ -113,7 +111,6 @@ final class StoreLock: Sendable {
 
     private func deadline(_ timeout: Duration) -> MonotonicInstant { time.now + timeout.bounded }
 
-    /// Tries until other processes are locked out.
     private func poll(until deadline: MonotonicInstant, _ timeout: Duration, _ trial: Trial) async throws -> Descriptor?
     {
         var delay = Duration.milliseconds(1)
@@ -162,9 +159,8 @@ extension StoreLock {
 /// A process that is suspended while it holds a file lock in a shared container is
 /// ended (0xdead10cc). So the lock is given back when the activity expires.
 struct ExpiringActivity: Sendable {
-    /// Begins an activity, and returns what ends it, to be called once.
-    ///
-    /// It calls `onExpiry` at most once, on any thread, perhaps before it returns.
+    /// Begins an activity, which calls `onExpiry` at most once, on any thread, perhaps
+    /// before this returns; what it returns ends it, and is called once.
     let begin: @Sendable (_ onExpiry: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
     /// The process is never suspended.

@@ -19,12 +19,9 @@ struct StoredCredential: Equatable, Sendable {
     /// The refresh that was started and whose result is unknown: one write replaces it
     /// and the token.
     var intent: RefreshIntent?
+}
 
-    init(credential: TokenCredential?, intent: RefreshIntent? = nil) {
-        self.credential = credential
-        self.intent = intent
-    }
-
+extension StoredCredential {
     init(_ data: Data) throws(TokenStoreError) {
         guard data.count <= Self.sizeLimit else { throw .corrupt("it is too large", keptAt: nil) }
         guard !data.isEmpty else { throw .corrupt("it is empty", keptAt: nil) }

@@ -2,14 +2,13 @@
 /// with other processes or machines.
 ///
 /// The SDK reads it on first use, in every ``exchange(_:)``, and before it
-/// reports that no user is signed in. It writes it after a refresh, a sign-in
+/// reports that no user is signed in; it writes it after a refresh, a sign-in
 /// and a sign-out. It makes one call at a time to each object, on any thread; a
 /// call that never returns blocks the later ones. All services that use the
 /// same object share one session.
 ///
-/// The error of a method reaches the app as the cause of a typed error. Throw
-/// when the tokens can't be read (a locked Keychain, a disk error), and return
-/// `nil` only when there are none.
+/// An error reaches the app as the cause of a typed one. Throw when the tokens
+/// can't be read (a locked Keychain), and return `nil` only when there are none.
 ///
 /// <!-- given:
 /// actor Vault { func read() throws -> TokenCredential? { nil }; func write(_ credential: TokenCredential?) throws {} }
@@ -25,10 +24,9 @@
 /// }
 /// ```
 ///
-/// Such a store is for one process. You may save to it at any time: a
-/// credential that is saved while a refresh runs stays. A shared store also
-/// implements ``exchange(_:)``, with exclusive access; then at most one refresh
-/// runs among all processes that share it.
+/// Such a store is for one process. You may save to it at any time, also while a
+/// refresh runs. A shared store also implements ``exchange(_:)``, with exclusive
+/// access; then at most one refresh runs among all processes that share it.
 public protocol TokenCredentialStore: AnyObject, Sendable {
     /// The stored tokens; `nil` when there are none.
     ///
@@ -39,8 +37,7 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
     ///
     /// When it returns, the tokens survive the end of the process.
     ///
-    /// - Throws: Any error when they can't be written; the old ones are still
-    ///   there then.
+    /// - Throws: Any error when they can't be written, and the old ones stay.
     func save(_ credential: TokenCredential?) async throws
 
     /// Reads the tokens, computes new ones, and stores them.
@@ -51,8 +48,7 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
     /// old tokens. Nothing in an exchange waits for user interaction.
     ///
     /// A store without exclusive access overwrites only the tokens that it
-    /// passed to `body`: tokens that another caller saves in the meantime, for
-    /// example to sign out, stay.
+    /// passed to `body`: others that are saved in the meantime stay.
     ///
     /// - Parameter body: Gets the stored tokens and returns the ones to store;
     ///   nothing is written if they are equal. Called once.
@@ -68,8 +64,8 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
 extension TokenCredentialStore {
     /// Loads, calls `body` and saves, without exclusive access.
     ///
-    /// It saves only if the tokens are still those that `body` got. Between this check
-    /// and the write another caller may save: implement this method if that matters.
+    /// It saves only if the tokens are still those that `body` got. Implement this
+    /// method if it matters that another caller may save after that check.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
@@ -97,22 +93,20 @@ extension TokenCredential? {
 
 /// A store that records that a refresh token is about to be sent.
 ///
-/// A rotating refresh token can be used once. If a process dies between the
-/// server's response and the write, the stored token is invalid, and later the
-/// server only says `invalid_grant`. With this note the SDK can tell what
-/// happened: ``AuthenticationError/refreshInterrupted(_:delivery:)``.
+/// If a process dies between the server's response and the write, the stored
+/// token is spent, and later the server only says `invalid_grant`. With this note
+/// the SDK can tell: ``AuthenticationError/refreshInterrupted(_:delivery:)``.
 ///
 /// Both methods are called inside ``TokenCredentialStore/exchange(_:)``.
 public protocol RefreshIntentRecording: TokenCredentialStore {
     /// Records that the refresh token of this credential is about to be sent.
     ///
-    /// The note survives the end of the process. It is invalid when another
+    /// The note survives the end of the process, and is invalid when another
     /// credential has been stored.
     ///
-    /// - Returns: Whether there was already such a note: an earlier refresh was
-    ///   started and its result never stored.
-    /// - Throws: Any error when the note can't be written; the refresh
-    ///   continues without it.
+    /// - Returns: Whether there was already such a note: the result of an earlier
+    ///   refresh was never stored.
+    /// - Throws: Any error; the refresh continues without the note.
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool
 
     /// Removes the note: the server has answered without using up the refresh
