@@ -37,12 +37,13 @@ final class DownloadFile: Sendable {
     init(
         _ path: String, size: Int64, isKept: Bool, mode: mode_t, prepare: () throws(AtomError) -> Void
     ) throws(AtomError) {
-        let flags = O_RDWR | (size > 0 ? 0 : O_CREAT) | (isKept ? 0 : O_EXCL)
-        guard let descriptor = Descriptor(path, flags, mode: mode) else {
+        // What was there before has been removed, unless another download writes it.
+        let descriptor = Descriptor(path, O_RDWR | (size > 0 ? 0 : O_CREAT | O_EXCL), mode: mode)
+        if descriptor == nil, !isKept || errno != EEXIST {
             throw Self.failure(errno, size > 0 ? "opened" : "created", path)
         }
         // Until it was locked, another download may have moved or removed it.
-        guard descriptor.tryLock() || errno != EWOULDBLOCK, Self.isNamed(path, descriptor) else {
+        guard let descriptor, descriptor.tryLock() || errno != EWOULDBLOCK, Self.isNamed(path, descriptor) else {
             throw DownloadPlace.unusable(
                 "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }

@@ -85,14 +85,20 @@ final class FileDownload: ResponseDestination {
     }
 
     private static func partial(at place: DownloadPlace, of address: String) -> Partial? {
-        var status = stat()
-        guard let notes = FileManager.default.contents(atPath: place.notes),
+        guard status(ofOwn: place.notes) != nil, let notes = FileManager.default.contents(atPath: place.notes),
             var partial = try? JSONDecoder().decode(Partial.self, from: notes), partial.address == address,
-            HTTPGrammar.violation(inFieldValue: partial.entityTag) == nil, lstat(place.partial, &status) == 0,
-            let size = FileSegment.State(status)?.length, size > 0, size <= partial.total ?? size
+            HTTPGrammar.violation(inFieldValue: partial.entityTag) == nil,
+            let size = status(ofOwn: place.partial).flatMap({ FileSegment.State($0) })?.length, size > 0,
+            size <= partial.total ?? size
         else { return nil }
         partial.size = size
         return partial
+    }
+
+    /// Another user may have made the file up, and could change it later.
+    private static func status(ofOwn path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_uid == geteuid() ? status : nil
     }
 
     /// Forgets what an earlier download has left.

@@ -69,6 +69,24 @@ import Testing
     // MARK: The same file
 
     @Test(
+        "A partial file or notes that another user has made are not gone on with", .enabled(if: geteuid() == 0),
+        arguments: ["partial", "partial.json"])
+    func anotherUsersFile(_ name: String) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let cut = Locked(true)
+        let server = try LoopbackServer { Self.part(of: Self.content("x"), for: $0, cut: cut) }
+        defer { server.stop() }
+        let atom = Atom.forTest(over: TransportUnderTest.all[0])
+        await begin(atom, server.endpoint("/"), to: file)
+        try #require(chown(file.path + "." + name, 4_321, 4_321) == 0)
+        try await atom.enqueue(server.endpoint("/")).download(to: file, isResumable: true)
+        #expect(server.requests.map { $0["Range"] } == [nil, nil])
+        #expect(try Data(contentsOf: file) == Self.content("x"))
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.ownerAccountID] as? NSNumber == 0)
+    }
+
+    @Test(
         arguments: [
             ("/f", "file=1", "/f", "file=2"), ("/1234567890123", "", "/1234567890124", ""),
             ("/0123456789abcdef0123456789abcdef", "", "/0123456789abcdef0123456789abcdee", ""), ("/a", "", "/b", ""),
