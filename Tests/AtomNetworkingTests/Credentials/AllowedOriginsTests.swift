@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://api.example.com", "https://other.example.org:8443", "http://localhost:8080", "http://app.localhost",
+        "https://api.example.com", "https://other.example.org:8443", "http://localhost:8080",
         "http://127.0.0.1", "http://127.8.9.1:81", "http://[::1]:8080", "http://LOCALHOST",
     ])
     func byDefaultOnlyHTTPSAndThisDevice(base: String) async throws {
@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: [
         "http://api.example.com", "http://127.0.0.1.example.com", "http://localhost.example.com", "http://10.0.0.1",
-        "http://0.0.0.0", "http://128.0.0.1", "http://[::2]", "http://notlocalhost",
+        "http://0.0.0.0", "http://128.0.0.1", "http://[::2]", "http://notlocalhost", "http://app.localhost",
     ])
     func plainHTTPElsewhereIsRefusedByName(base: String) async throws {
         let refusal = try #require(try await refusal(base, nil))

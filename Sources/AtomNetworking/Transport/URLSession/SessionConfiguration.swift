@@ -60,6 +60,10 @@ extension SessionConfiguration {
         // `violation`.
         case .ephemeral, .background: configuration = .ephemeral
         }
+        #if canImport(Darwin)
+            // App Transport Security asks for it in apps only; as libcurl is told (RFC 9325 §3.1.1).
+            configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
+        #endif
         configure(configuration)
         // Or Foundation on Linux would look for cookies in every header line.
         configuration.httpCookieAcceptPolicy = .never
