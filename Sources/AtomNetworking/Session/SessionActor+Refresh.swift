@@ -74,12 +74,7 @@ extension SessionActor {
                 let failure: AuthenticationError =
                     note?.wasInterrupted == true
                     ? .refreshInterrupted(error, delivery: .notSent) : .refreshRejected(error, delivery: .notSent)
-                let now = moment
-                return switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
-                case .ends: (.rejected(failure), unchanged)
-                case .asksProvider: (.turnsToProvider, unchanged)
-                case .waitsForExpiry: (.failed(error, at: .endpoint, retryAfter: .zero), unchanged)
-                }
+                return (refused(error, failure, for: number), unchanged)
             case .failed(let cause, let retryAfter, let refreshToken):
                 let kept = refreshToken.flatMap { replaceRefreshToken(by: $0, for: number) }
                 if !Self.mayBeSpent(cause) { await note?.remove() }
@@ -112,22 +107,40 @@ extension SessionActor {
         // Nobody cancels it: what the server says holds the successor of a refresh token that may be spent by now.
         Task.detached(name: "Token request", priority: .userInitiated) { [self] in
             let answer = await service.token(replacing: credential, sentAt: sentAt)
-            if !first.settle(answer) { cameLate(number, answer, sentAt: sentAt) }
+            if !first.settle(answer) { await cameLate(number, answer, sentAt: sentAt) }
         }
         return await first.value(ifCancelled: nil)
     }
 
-    /// The token endpoint has answered for a session that is over.
-    private nonisolated func cameLate(_ number: Int, _ answer: TokenResponse, sentAt: Moment) {
+    /// The token endpoint has refused the refresh token.
+    private nonisolated func refused(_ error: OAuthError, _ failure: AuthenticationError, for number: Int) -> Outcome {
+        let now = moment
+        return switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
+        case .ends: .rejected(failure)
+        case .asksProvider: .turnsToProvider
+        case .waitsForExpiry: .failed(error, at: .endpoint, retryAfter: .zero)
+        }
+    }
+
+    /// The token endpoint has answered when nobody waited for it any more: the
+    /// session is over, or the store has given its exchange up.
+    private nonisolated func cameLate(_ number: Int, _ answer: TokenResponse, sentAt: Moment) async {
+        let isRunning = guarded.with { $0.isRunning(number) }
         switch answer {
         case .granted(let new, let lifetime):
             // It is written if somebody has put the old refresh token back.
             if let version = commit(number, new, lifetime: lifetime, sentAt: sentAt) {
                 if keeper.store == nil { stored(version: version) } else { writeAgain() }
             }
-        case .failed(_, _, let refreshToken?):
-            if replaceRefreshToken(by: refreshToken, for: number) != nil { writeAgain() }
-        case .rejected, .failed: break
+        case .failed(let cause, let retryAfter, let refreshToken):
+            if let refreshToken, replaceRefreshToken(by: refreshToken, for: number) != nil { writeAgain() }
+            if isRunning { failed(number, cause, at: .endpoint, retryAfter: retryAfter) }
+        case .rejected(let error) where isRunning:
+            let outcome = refused(error, .refreshRejected(error, delivery: .notSent), for: number)
+            // Another refresh will ask the provider.
+            if case .turnsToProvider = outcome { break }
+            _ = await takeTurn().run { [self] in await finish(number, outcome, .success(nil)) }
+        case .rejected: break
         }
         abandon(number)
     }

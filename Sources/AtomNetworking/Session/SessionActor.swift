@@ -166,6 +166,11 @@ extension SessionActor {
         // Last: the requests that waited are told before.
         defer { if batch.hasNewStage { hub.noteNewState() } }
         guard !batch.actions.isEmpty else { return }
+        // What an observer starts isn't a call of the store, even if the session has its turn there.
+        SessionOperation.$onStore.withValue(nil) { performActions(of: batch, for: waiter) }
+    }
+
+    private nonisolated func performActions(of batch: SessionActions, for waiter: (any SessionWaiter)?) {
         var waiter = waiter
         var number = batch.turns?.numbers.lowerBound ?? 0
         func announce(_ event: SessionEvent, isOver: Bool = true) {
@@ -333,11 +338,14 @@ extension SessionActor {
 extension SessionActor {
     /// Loads the credential for the machine.
     private func load(_ number: Int) async {
-        let loaded = await takeTurn().run { [keeper] in await Result { try await keeper.load() } }
-        tell { machine, now in
-            switch loaded {
-            case .success(let stored): machine.loaded(number: number, stored, now: now)
-            case .failure(let error): machine.loadingFailed(number: number, error)
+        await takeTurn().run { [self] in
+            let loaded = await Result { try await keeper.load() }
+            // In its turn: after the next one it would be out of date.
+            tell { machine, now in
+                switch loaded {
+                case .success(let stored): machine.loaded(number: number, stored, now: now)
+                case .failure(let error): machine.loadingFailed(number: number, error)
+                }
             }
         }
     }
@@ -368,6 +376,8 @@ extension SessionActor {
         if let refusal { throw .credentialNotStored(cause: refusal, delivery: .notSent) }
         // The same service revokes what a running refresh still gets.
         guarded.lastService = guarded.lastService ?? service
+        // The app may have set its variable to somebody else, whose token is to be revoked.
+        observe()
         let read = keeper.current
         let ((held, before, generation), actions) = guarded.ask { machine in
             let (held, before) = (machine.held?.credential, machine.store)
@@ -516,15 +526,16 @@ extension SessionActor {
         let generation = guarded.with { $0.generation }
         let turn = takeTurn()
         // Whoever has called may be cancelled, which isn't the store's business.
-        let look = Task.detached(name: "Look", priority: .userInitiated) {
-            await turn.run { await Result { try await store.load() } }
+        let look = Task.detached(name: "Look", priority: .userInitiated) { [self] in
+            await turn.run { [self] in
+                let found = await Result { try await store.load() }
+                if case .success(let stored) = found { tell { $0.lookedUp(stored, in: generation, now: $1) } }
+                return found
+            }
         }
-        switch await look.value {
-        case .success(let stored):
-            tell { $0.lookedUp(stored, in: generation, now: $1) }
-            return state
-        case .failure(let error):
+        if case .failure(let error) = await look.value {
             throw .credentialNotReadable(cause: error, delivery: .notSent)
         }
+        return state
     }
 }

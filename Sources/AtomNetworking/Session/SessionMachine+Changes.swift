@@ -60,9 +60,14 @@ extension SessionMachine {
     }
 
     /// A credential is about to be written over the one that it replaces.
-    mutating func willWrite(_ credential: TokenCredential) {
+    ///
+    /// - Parameter hasRead: Whether the store was read for it. Otherwise it takes the
+    ///   place of what is outstanding, and replaces what that would have replaced.
+    mutating func willWrite(_ credential: TokenCredential, hasRead: Bool = true) {
         store.willWrite(credential, isPending: !needsLoading)
-        if needsLoading { store.outstanding = .overOld }
+        guard needsLoading else { return }
+        let isOverOld = hasRead || store.outstanding == nil || store.outstanding == .overOld
+        store.outstanding = isOverOld ? .overOld : .overAnything
     }
 
     /// What is about to be written replaces this, which may not have been read

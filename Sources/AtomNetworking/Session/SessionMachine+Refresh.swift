@@ -99,7 +99,7 @@ extension SessionMachine {
         // Another refresh that takes as long would get nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.asked)
         phase = .storing(install(brought))
-        willWrite(credential)
+        willWrite(credential, hasRead: !isOutdated)
         return news + [.store(credential, version: tokenNumber)]
     }
 
@@ -140,7 +140,7 @@ extension SessionMachine {
         version += 1
         let policy = policy
         held?.readAgain(kept, now: now, policy: policy)
-        willWrite(kept)
+        willWrite(kept, hasRead: !isOutdated)
         return kept
     }
 

@@ -200,6 +200,17 @@ import Testing
         #expect(await session.transport.exchange(0).form["token"] == "R1")
     }
 
+    @Test func signingOutRevokesWhatTheAppHasSetItsVariableTo() async throws {
+        let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let session = try SessionFixture(bearer: { $0.revocationEndpoint = revoke })
+        let call = session.call()
+        session.sent[0].answer()
+        _ = await call.outcome()
+        session.tokens.put(.issued(5))
+        try await session.atom.signOut()
+        #expect(await session.transport.exchange(1).form["token"] == "R5")
+    }
+
     @Test func aStoreThatCannotBeReadCanBeSignedInToAndOutOf() async throws {
         let disk = RecordingTokenCredentialStore(.issued(0))
         disk.loadError = DiskFailure()

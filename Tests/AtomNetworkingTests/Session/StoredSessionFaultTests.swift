@@ -36,6 +36,63 @@ struct StoredSessionFaultTests {
         #expect(await eventually { await store.load()?.accessToken == "A1" })
     }
 
+    @Test("What the token endpoint says after a store has given its exchange up is heard")
+    func storeGivesUp() async throws {
+        let store = GivingUpStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: store)
+        let call = session.call()
+        let refresh = await session.refresh()
+        await store.giveUp()
+        refresh.grant(1)
+        let exchange = await session.transport.exchange(1)
+        #expect(exchange.token == "A1")
+        exchange.answer()
+        #expect(await call.status() == 200)
+        session.time.advance(by: .seconds(1))
+        #expect(await eventually { (try? await store.load())?.refreshToken == "R1" }, "the refresh token R0 is spent")
+        #expect(session.refreshes.count == 1)
+    }
+
+    @Test("A refusal after a store has given its exchange up ends the session")
+    func refusedAfterGivingUp() async throws {
+        let store = GivingUpStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: store)
+        let call = session.call()
+        let refresh = await session.refresh()
+        await store.giveUp()
+        refresh.deny("invalid_grant")
+        guard case .authentication(.refreshRejected) = await call.error() else { throw Unexpected("not refused") }
+        guard case .authentication(.refreshRejected) = await session.call().error() else { throw Unexpected("goes on") }
+        #expect(session.refreshes.count == 1)
+    }
+
+    @Test("A failure after a store has given its exchange up is the failure of the refresh")
+    func failedAfterGivingUp() async throws {
+        let store = GivingUpStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: store)
+        let call = session.call()
+        let refresh = await session.refresh()
+        await store.giveUp()
+        refresh.answer(status: 503, headers: [("Retry-After", "60")])
+        guard case .authentication(.refreshFailed(_, _?, _)) = await call.error() else { throw Unexpected("no delay") }
+        #expect(session.refreshes.count == 1)
+    }
+
+    @Test("What an observer does while the session has its turn at the store is no call of the store")
+    func observerInTheTurn() async throws {
+        let calls = Locked<[Bool]>([])
+        let observer = RecordingObserver { event in
+            guard case .sessionEnded = event.kind else { return }
+            calls.with { $0.append(SessionOperation.onStore == nil) }
+        }
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(.issued(0, life: 0)), change: { $0.observers = [observer] })
+        let call = session.call()
+        await session.refresh().deny("invalid_grant")
+        _ = await call.outcome()
+        #expect(await eventually { calls.value == [true] })
+    }
+
     @Test("After a write that failed, the next refresh that is stored is announced as stored")
     func storedByTheNextRefresh() async throws {
         let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
@@ -200,5 +257,47 @@ private actor RepeatingStore: TokenCredentialStore {
             content = try await body(old)
         }
         return content
+    }
+}
+
+/// A store whose exchange is given up while its body runs, as one does that
+/// limits its transactions.
+private final class GivingUpStore: TokenCredentialStore {
+    private let memory: InMemoryTokenCredentialStore
+    private let isGivenUp = Signal()
+    private let gaveUp = Locked(false)
+    /// Raised when its body has ended.
+    private let hasEnded = Signal()
+
+    init(_ credential: TokenCredential) { memory = InMemoryTokenCredentialStore(credential) }
+
+    func giveUp() async {
+        isGivenUp.raise()
+        await hasEnded.wait()
+    }
+
+    func load() async throws -> TokenCredential? { try await memory.load() }
+
+    func save(_ credential: TokenCredential?) async throws { try await memory.save(credential) }
+
+    func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        // Only the first one is given up.
+        let isFirst = gaveUp.with { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        guard isFirst else { return try await memory.exchange(body) }
+        return try await withoutActuallyEscaping(body) { body in
+            try await withThrowingTaskGroup(of: TokenCredential?.self) { [memory, isGivenUp, hasEnded] group in
+                group.addTask { try await body(memory.load()) }
+                await isGivenUp.wait()
+                group.cancelAll()
+                _ = try await group.next()
+                hasEnded.raise()
+                throw DiskFailure()
+            }
+        }
     }
 }

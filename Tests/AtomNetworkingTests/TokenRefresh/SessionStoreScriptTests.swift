@@ -77,6 +77,16 @@ struct SessionStoreScriptTests {
         #expect(session.machine.hasToWriteAgain != isWritten)
     }
 
+    @Test("What a refresh brings before a sign-in is written replaces what that would have replaced")
+    func grantBeforeTheWriteOfASignIn() {
+        var session = Self.back()
+        #expect(session.succeed(2).contains("store a2"))
+        let written = session.machine.held?.credential
+        #expect(!session.machine.mayWrite(signedIn: MachineFixture.credential(1), in: session.machine.generation))
+        // Another process has stored it before the sign-in.
+        #expect(session.machine.intended(over: MachineFixture.credential(7)) == written)
+    }
+
     @Test("What a refresh brings while a failed write is tried again is written afterwards")
     func grantDuringARetry() {
         var session = Self.back()
