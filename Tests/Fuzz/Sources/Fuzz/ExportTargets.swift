@@ -35,7 +35,9 @@ enum ExportTargets {
         }
         for body in [input.bytes, Array(first.utf8)] {
             guard let shown = CredentialSearch.body(body, depth: 0) else { continue }
-            check(CredentialSearch.body(shown, depth: 0) == shown, "what is shown stays", [Input(body).text])
+            // The word `HIDDEN` may itself look like a credential.
+            let again = CredentialSearch.body(shown, depth: 0)
+            check(again == nil || again == shown, "what is shown stays or is hidden", [Input(body).text])
             let isJSON = (try? JSONSerialization.jsonObject(with: Data(body))) != nil
             let staysJSON = (try? JSONSerialization.jsonObject(with: Data(shown))) != nil
             check(!isJSON || staysJSON, "JSON stays JSON", [Input(body).text, Input(shown).text])

@@ -119,7 +119,7 @@ enum StreamTargets {
         }
     }
 
-    /// Compressed bodies. The first byte says how: the codings, and whether the rest is to be compressed first.
+    /// Compressed bodies, of which the first byte says how: the codings, and whether the rest is compressed first.
     @Sendable static func decoder(_ input: Input) {
         #if os(Linux)
             guard let mode = input.bytes.first else { return }
