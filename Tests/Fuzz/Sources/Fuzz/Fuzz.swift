@@ -37,10 +37,13 @@ private func runDriver(
 ) -> CInt
 
 /// Ends the process if a property doesn't hold, with the values that show it.
-func check(_ holds: Bool, _ property: StaticString, _ values: @autoclosure () -> [Any?], line: UInt = #line) {
+func check(
+    _ holds: Bool, _ property: StaticString, _ values: @autoclosure () -> [Any?], file: StaticString = #fileID,
+    line: UInt = #line
+) {
     guard !holds else { return }
     let shown = values().map { value in
         (value as? String)?.debugDescription ?? value.map { String(reflecting: $0) } ?? "nil"
     }
-    fatalError("\(property): \(shown.joined(separator: "; "))", line: line)
+    fatalError("\(property): \(shown.joined(separator: "; "))", file: file, line: line)
 }

@@ -237,6 +237,7 @@ enum StreamTargets {
                 separator: 0x0A, omittingEmptySubsequences: false)
             let fields = Array(lines.dropFirst().prefix { $0.elementsEqual([0x0D]) == false })
             check(fields.count == (isFile[index] ? 2 : 1), "a part has only its own fields", [input.text])
+            check(!fields.contains { $0.dropLast().contains(0x0D) }, "a field is a line", [input.text])
             check(
                 fields[0].starts(with: "Content-Disposition: form-data; name=\"".utf8), "its name is first",
                 [input.text])
