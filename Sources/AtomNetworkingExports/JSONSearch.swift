@@ -87,7 +87,7 @@ struct JSONSearch {
     private mutating func search(valueFrom start: Int, of key: Range<Int>) {
         // What can't be read is hidden.
         let meant = JSONString.decoded(content(of: key))
-        if let meant, CredentialSearch.text(meant, depth: depth) != meant { show(Self.hidden, at: key) }
+        if meant == nil || CredentialSearch.text(meant ?? [], depth: depth) != meant { show(Self.hidden, at: key) }
         let name = meant.map { String(decoding: $0, as: UTF8.self) }
         // Not the end of every value: then the search would take the square of the time.
         let isText = start < bytes.count && bytes[start] == quote

@@ -10,9 +10,9 @@ package enum Redaction {
     /// At most 100 characters, with those escaped that can't be seen, and without what
     /// looks like a token, what ``url(_:mark:)`` hides, and user information.
     static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+        let words = text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map { word in
             // It may be a URL, or a path with a query.
-            word.contains("?") || word.contains("://") ? url(String(word), mark: mark) : String(word)
+            word.contains("?") || authority(of: String(word)) != nil ? url(String(word), mark: mark) : String(word)
         }
         let bare = withoutUserInformation(withoutTokens(words.joined(separator: " "), mark: mark), mark)
         return clipped(bare, limit: limit, mark: mark)
@@ -124,11 +124,10 @@ package enum Redaction {
     }
 
     private static func path(_ address: Substring, _ mark: String) -> String {
-        let text = withoutUserInformation(String(address), mark)
-        let authority = text.range(of: "://")?.upperBound ?? text.startIndex
-        let path = text[authority...].firstIndex(of: "/") ?? text.endIndex
-        return text[..<path]
-            + withoutValues(text[path...], mark) { segment in
+        let text = withoutUserInformation(String(address), mark).unicodeScalars
+        let path = text[(authority(of: String(text)) ?? text.startIndex)...].firstIndex(of: "/") ?? text.endIndex
+        return Substring(text[..<path])
+            + withoutValues(Substring(text[path...]), mark) { segment in
                 looksLikeToken(segment) && UUID(uuidString: segment) == nil ? mark : segment
             }
     }
@@ -156,12 +155,11 @@ package enum Redaction {
 
     /// The value of a header field up to the first credential's name.
     static func withoutNamedValues(_ field: String, mark: String) -> String {
-        var start = field.startIndex
-        for index in field.indices where ";,=".contains(field[index]) {
-            if field[index] == "=", namesCredential(String(field[start..<index])) { return field[...index] + mark }
-            start = field.index(after: index)
+        let scalars = field.unicodeScalars
+        let name = scalars.split { ";,=".unicodeScalars.contains($0) }.first { part in
+            scalars[part.endIndex...].first == "=" && namesCredential(String(part))
         }
-        return field
+        return name.map { Substring(scalars[...$0.endIndex]) + mark } ?? field
     }
 
     /// A sign may be encoded several times.
@@ -205,11 +203,16 @@ package enum Redaction {
 
     /// Removes `user:password@` from a text such as `…user:password@host`.
     private static func withoutUserInformation(_ text: String, _ mark: String) -> String {
-        let start = text.range(of: "://")?.upperBound ?? text.startIndex
+        let scalars = text.unicodeScalars
+        let start = authority(of: text) ?? text.startIndex
         // A path may contain its own `@`.
-        let authority = text[start...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else { return text }
-        return text[..<start] + mark + "@" + text[text.index(after: at)...]
+        guard let at = scalars[start...].prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return text }
+        return Substring(scalars[..<start]) + mark + Substring(scalars[at...])
+    }
+
+    /// Where the authority of a URL begins; by code points, as above.
+    private static func authority(of text: String) -> String.Index? {
+        text.unicodeScalars.firstRange(of: "://".unicodeScalars)?.upperBound
     }
 
     /// The text up to its query or fragment, without the text before an `@`
@@ -218,7 +221,7 @@ package enum Redaction {
         let bytes = text.utf8
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
         let tail = end == bytes.endIndex ? "" : "\(text.unicodeScalars[end])…"
-        let isPath = text.hasPrefix("/") && !text.hasPrefix("//")
+        let isPath = bytes.starts(with: "/".utf8) && !bytes.starts(with: "//".utf8)
         guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
             return withoutValues(text[..<end], hidden) + tail
         }
@@ -276,7 +279,7 @@ package enum Redaction {
     private static func note(_ note: Any) -> Any? {
         switch note {
         case is URL: return nil
-        case let text as String: return text.contains("://") ? excerpt(text, limit: longest) : visible(text)
+        case let text as String: return authority(of: text) == nil ? visible(text) : excerpt(text, limit: longest)
         case let error as any Error: return self.error(error)
         case let notes as [String: Any]: return userInfo(notes)
         case let notes as [Any]: return notes.compactMap { self.note($0) }

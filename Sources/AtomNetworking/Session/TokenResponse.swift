@@ -32,12 +32,8 @@ enum TokenResponse {
 
         if let code = members?["error"] as? String, !code.isEmpty {
             // Some servers repeat the refresh token that they refuse.
-            let secrets = [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }.filter {
-                !$0.isEmpty
-            }
-            func text(_ value: Any) -> String? {
-                (value as? String).map { Redaction.withoutTokens($0, secrets: secrets) }
-            }
+            let secrets = [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }
+            let text = { (value: Any) in (value as? String).map { Redaction.withoutTokens($0, secrets: secrets) } }
             // This code decides what happens next, so it is never redacted.
             let error = OAuthError(
                 code: code == OAuthError.deadRefreshToken ? code : Redaction.withoutTokens(code, secrets: secrets),

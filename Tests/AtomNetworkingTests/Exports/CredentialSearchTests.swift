@@ -41,6 +41,11 @@ import Testing
         #expect(shown(text) == text)
     }
 
+    @Test("A key that can't be read is hidden")
+    func unreadableKey() {
+        #expect(shown(#"{"a&password=planted\x":null}"#) == #"{"HIDDEN":null}"#)
+    }
+
     @Test("JSON in UTF-16 is hidden", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16])
     func wideText(encoding: String.Encoding) throws {
         let data = try #require(#"{"pin":"planted","a":1}"#.data(using: encoding))

@@ -14,6 +14,18 @@ struct RedactionTests {
         #expect(!Redaction.url("https://a.example/e\(delimiter)\u{301}code=hunter2").contains("hunter2"))
     }
 
+    @Test("User information and named values are hidden also beside an accent")
+    func accentAtADelimiter() {
+        for address in ["https://\u{301}u:hunter2@a.example", "https://u:hunter2@\u{301}", "//\u{301}u:hunter2@a"] {
+            #expect(!Redaction.subject(address).contains("hunter2"))
+            #expect(!Redaction.url("https:" + address.drop { $0 != "/" }).contains("hunter2"))
+        }
+        #expect(!Redaction.excerpt("GET \u{301} /a?\u{301}code=hunter2").contains("hunter2"))
+        #expect(!Redaction.excerpt("u:hunter2@\u{301}").contains("hunter2"))
+        #expect(!Redaction.withoutNamedValues("a, token=\u{301}hunter2", mark: "…").contains("hunter2"))
+        #expect(!Redaction.url("https://a.example/\u{301}Zx9Qw8Er7Ty6Ui5Op4As3Df2/b").contains("Zx9Qw8Er7Ty6"))
+    }
+
     @Test("A short text is shown as it is", arguments: ["", "a", "/v1/café", "/users/@me"])
     func plain(_ text: String) {
         #expect(Redaction.excerpt(text) == text)
