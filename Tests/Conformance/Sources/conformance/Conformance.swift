@@ -6,7 +6,7 @@ import Foundation
 @main struct Conformance {
     static let suites: [(name: String, run: @Sendable (Folder) async throws -> [Case])] = [
         ("cookies", cookies), ("dates", dates), ("urls", urls), ("setters", setters), ("responses", responses),
-        ("lengths", lengths), ("media-types", mediaTypes), ("events", events),
+        ("lengths", lengths), ("media-types", mediaTypes), ("events", events), ("certificates", certificates),
     ]
 
     /// A folder with the unpacked projects.

@@ -14,7 +14,7 @@ struct Endpoint: Requestable {
 
     /// An endpoint for an absolute URL.
     init(url: String) throws {
-        let slash = url.dropFirst("http://".count).firstIndex(of: "/") ?? url.endIndex
+        let slash = url.dropFirst("https://".count).firstIndex(of: "/") ?? url.endIndex
         let parts = url[slash...].split(separator: "?", maxSplits: 1)
         base = try BaseURL(string: String(url[..<slash]))
         target = try URLPath(parts.first.map(String.init) ?? "/")
