@@ -6,8 +6,7 @@ import Foundation
 extension Conformance {
     /// Streams of events, by the program of the contract tests.
     ///
-    /// It asks a service for streams,
-    /// serves them, and is told what arrives.
+    /// It asks a service for streams, serves them, and is told what arrives.
     static func events(_ folder: Folder) async throws -> [Case] {
         let program = folder.file("sse-contract-tests/sse-contract-tests")
         guard FileManager.default.isExecutableFile(atPath: program.path) else { throw Missing(path: program.path) }
@@ -29,7 +28,10 @@ extension Conformance {
         try process.run()
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return cases(in: output)
+        let cases = cases(in: output)
+        let status = process.terminationStatus
+        guard status != 0, cases.allSatisfy({ $0.problem == nil }) else { return cases }
+        return cases + [Case(id: program.lastPathComponent, problem: "it ended with status \(status)")]
     }
 
     /// The tests that have no tests of their own, without those that ask for what the service
