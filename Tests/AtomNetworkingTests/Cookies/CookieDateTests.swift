@@ -33,4 +33,13 @@ import Testing
     func theFirstAndTheLastDatesAreReadToo(text: String, seconds: Double) {
         #expect(HTTPDate.cookieDate(text)?.timeIntervalSince1970 == seconds)
     }
+
+    @Test func everyMonthIsRead() {
+        let days = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
+        let names = ["Jan", "feb", "MAR", "April", "May", "june", "Jul", "August", "Sept", "oct", "NOV", "Dec"]
+        for (name, day) in zip(names, days) {
+            let date = Date(timeIntervalSince1970: Double(day) * 86_400)
+            #expect(HTTPDate.cookieDate("1 \(name) 1970 0:0:0") == date)
+        }
+    }
 }
