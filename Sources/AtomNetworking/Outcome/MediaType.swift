@@ -12,7 +12,7 @@ struct MediaType {
         var (parts, isQuoted, rest) = ([""], false, field.unicodeScalars[...])
         while let scalar = rest.popFirst() {
             switch scalar {
-            case "\"" where isQuoted || parts[parts.count - 1].contains("="): isQuoted.toggle()
+            case "\"" where isQuoted || parts[parts.count - 1].unicodeScalars.last == "=": isQuoted.toggle()
             case ";" where !isQuoted: parts.append("")
             case "\\" where isQuoted: parts[parts.count - 1].unicodeScalars.append(rest.popFirst() ?? scalar)
             default: parts[parts.count - 1].unicodeScalars.append(scalar)
@@ -22,7 +22,7 @@ struct MediaType {
         let parameters = parts.dropFirst().map { part in
             part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
         }
-        charset = parameters.first { $0.count == 2 && $0[0] == "charset" }?[1]
+        charset = parameters.first { $0.count == 2 && $0[0] == "charset" }?[1].trimmingCharacters(in: ["\""])
     }
 
     /// RFC 8259, RFC 6839 §3.1.

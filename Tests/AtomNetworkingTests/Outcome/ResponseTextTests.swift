@@ -60,6 +60,11 @@ struct ResponseTextTests {
             #expect(try Self.text([0x67, 0xFC], type) == "g\u{FC}")
         }
         #expect(Self.failure(String.self, "a", #"text/plain; charset=";charset=utf-8"#).contains("charset"))
+        // Not a look back at each quotation mark.
+        for quotes in ["; ", "; a=", "; a=\"\\"] {
+            let type = "text/plain" + quotes + String(repeating: "\"", count: 200_000)
+            #expect(try Self.text([0x61], type) == "a")
+        }
     }
 
     @Test("A string in JSON is decoded, and so is one without a media type")
