@@ -29,7 +29,7 @@ enum HTTPDate {
         var day: Int64?
         var month: Int64?
         var year: Int64?
-        for token in text.utf8.split(whereSeparator: isDelimiter) {
+        for token in text.utf8.split(whereSeparator: delimiters.contains) {
             let number = leadingNumber(of: token)
             if time == nil, let parsed = timeOfDay(token) {
                 time = parsed
@@ -48,12 +48,7 @@ enum HTTPDate {
         return Date(timeIntervalSince1970: Double(date * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]))
     }
 
-    private static func isDelimiter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
-        default: false
-        }
-    }
+    private static let delimiters = ByteSet("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~")
 
     private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int64, digits: Int) {
         let digits = token.prefix(5).prefix(while: \.isDigit)

@@ -8,16 +8,21 @@ struct MediaType {
 
     init?(_ field: String?) {
         guard let field else { return nil }
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
-            $0.trimmingCharacters(in: .whitespaces)
+        // A quoted text may contain semicolons, and a backslash before any character (RFC 9110 §5.6.4).
+        var (parts, isQuoted, rest) = ([""], false, field.unicodeScalars[...])
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "\"" where isQuoted || parts[parts.count - 1].unicodeScalars.last == "=": isQuoted.toggle()
+            case ";" where !isQuoted: parts.append("")
+            case "\\" where isQuoted: parts[parts.count - 1].unicodeScalars.append(rest.popFirst() ?? scalar)
+            default: parts[parts.count - 1].unicodeScalars.append(scalar)
+            }
         }
-        name = parts[0].lowercased()
-        charset =
-            parts.dropFirst().lazy.compactMap { parameter in
-                let pair = parameter.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-                guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }
-                return pair[1].trimmingCharacters(in: ["\""]).lowercased()
-            }.first
+        name = parts[0].trimmingCharacters(in: .whitespaces).lowercased()
+        let parameters = parts.dropFirst().map { part in
+            part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        }
+        charset = parameters.first { $0.count == 2 && $0[0] == "charset" }?[1].trimmingCharacters(in: ["\""])
     }
 
     /// RFC 8259, RFC 6839 §3.1.

@@ -26,10 +26,20 @@ import Testing
 
     @Test(arguments: [
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("29 Feb 2000 12:00:00", 951_825_600),
+        ("1 Jan 60 0:0:0", 2_840_140_800), ("31 Dec 69 23:59:59", 3_155_759_999), ("1 Jan 70 0:0:0", 0),
         ("31 Dec 99 23:59:59", 946_684_799), ("1 Jan 1601 0:0:0", -11_644_473_600),
         ("31 Dec 9999 23:59:59", 253_402_300_799),
     ])
     func theFirstAndTheLastDatesAreReadToo(text: String, seconds: Double) {
         #expect(HTTPDate.cookieDate(text)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test func everyMonthIsRead() {
+        let days = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
+        let names = ["Jan", "feb", "MAR", "April", "May", "june", "Jul", "August", "Sept", "oct", "NOV", "Dec"]
+        for (name, day) in zip(names, days) {
+            let date = Date(timeIntervalSince1970: Double(day) * 86_400)
+            #expect(HTTPDate.cookieDate("1 \(name) 1970 0:0:0") == date)
+        }
     }
 }

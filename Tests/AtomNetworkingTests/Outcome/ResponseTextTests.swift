@@ -51,6 +51,22 @@ struct ResponseTextTests {
         #expect(try Self.response([0x61], "text/plain").decode(String?.self) == "a")
     }
 
+    @Test("A parameter that is quoted may contain semicolons and escaped characters (RFC 9110 §5.6.4)")
+    func quotedParameters() throws {
+        for type in [
+            #"text/plain; charset="\i\so-8859-1""#, #"text/plain; title="a;charset=utf-8"; charset=iso-8859-1"#,
+            #"text/plain; title="\"; charset=utf-8; \""; charset="iso-8859-1""#,
+        ] {
+            #expect(try Self.text([0x67, 0xFC], type) == "g\u{FC}")
+        }
+        #expect(Self.failure(String.self, "a", #"text/plain; charset=";charset=utf-8"#).contains("charset"))
+        // Not a look back at each quotation mark.
+        for quotes in ["; ", "; a=", "; a=\"\\"] {
+            let type = "text/plain" + quotes + String(repeating: "\"", count: 200_000)
+            #expect(try Self.text([0x61], type) == "a")
+        }
+    }
+
     @Test("A string in JSON is decoded, and so is one without a media type")
     func json() throws {
         let body = Array(#""a\nb""#.utf8)

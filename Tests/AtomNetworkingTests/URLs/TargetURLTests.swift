@@ -55,6 +55,7 @@ struct TargetURLTests {
         arguments: [
             "http://user:hunter2@b.example/x", "//user:hunter2@b.example/x", "http://user@b.example/x",
             "http://:hunter2@b.example/x", "http://us%40er:hunter2@b.example/x", "http://@b.example/x",
+            "http://user@c.example:81@b.example/x",
         ])
     func userInformation(_ location: String) throws {
         let resolved = try #require(try Self.target().resolving(location: location))
