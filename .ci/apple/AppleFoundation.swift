@@ -108,7 +108,16 @@ public class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     public var previousFailureCount: Int { fatalError() }
 }
 
+// Of Security, which Foundation imports.
+public enum tls_protocol_version_t: UInt16 {
+    case TLSv10 = 769
+    case TLSv11 = 770
+    case TLSv12 = 771
+    case TLSv13 = 772
+}
+
 public class URLSessionConfiguration: NSObject, @unchecked Sendable {
+    public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t { get { fatalError() } set {} }
     public class var `default`: URLSessionConfiguration { fatalError() }
     public class var ephemeral: URLSessionConfiguration { fatalError() }
     public class func background(withIdentifier identifier: String) -> URLSessionConfiguration { fatalError() }
