@@ -8,7 +8,18 @@ struct MediaType {
 
     init?(_ field: String?) {
         guard let field else { return nil }
-        // A quoted text may contain semicolons, and a backslash before any character (RFC 9110 §5.6.4).
+        let parts =
+            field.utf8.contains(UInt8(ascii: "\""))
+            ? Self.unquoted(field) : field.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        name = parts[0].trimmingCharacters(in: .whitespaces).lowercased()
+        let parameters = parts.dropFirst().lazy.map { part in
+            part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        }
+        charset = parameters.first { $0.count == 2 && $0[0] == "charset" }?[1].trimmingCharacters(in: ["\""])
+    }
+
+    /// The parts: a quoted text may contain semicolons, and a backslash before any character (RFC 9110 §5.6.4).
+    private static func unquoted(_ field: String) -> [String] {
         var (parts, isQuoted, rest) = ([""], false, field.unicodeScalars[...])
         while let scalar = rest.popFirst() {
             switch scalar {
@@ -18,11 +29,7 @@ struct MediaType {
             default: parts[parts.count - 1].unicodeScalars.append(scalar)
             }
         }
-        name = parts[0].trimmingCharacters(in: .whitespaces).lowercased()
-        let parameters = parts.dropFirst().map { part in
-            part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-        }
-        charset = parameters.first { $0.count == 2 && $0[0] == "charset" }?[1].trimmingCharacters(in: ["\""])
+        return parts
     }
 
     /// RFC 8259, RFC 6839 §3.1.
