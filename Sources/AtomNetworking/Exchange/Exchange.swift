@@ -191,7 +191,7 @@ extension Exchange {
 
     private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
         let now = manager.time.now
-        let isStreamed = outcomes.isStreamed(head)
+        let isStreamed = outcomes.isStreamed(head, to: wire.request)
         var question: RetryQuestion?
         if head.statusCode >= 400, !outcomes.acceptableStatusCodes.contains(head.statusCode) {
             let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
@@ -524,7 +524,7 @@ extension Exchange {
         do throws(AtomError) {
             let response = response(head, try wire.finishSink(), of: wire)
             if isError { throw outcomes.notRepeated(response) }
-            guard outcomes.accepts(head.statusCode) else { throw .response(response) }
+            guard outcomes.accepts(head, to: wire.request) else { throw .response(response) }
             settle(.success(consume response))
             let cost = wire.number == 1 ? 0 : content.withLock { $0.machine.retries?.cost ?? 0 }
             manager.quotas.giveBack(max(cost, 1), at: wire.target.origin)
@@ -539,7 +539,7 @@ extension Exchange {
         case .failure(let error): settle(.failure(completed(error)))
         case .rejection(let head, let body):
             let response = response(head, body, of: nil)
-            settle(outcomes.accepts(head.statusCode) ? .success(response) : .failure(completed(.response(response))))
+            settle(outcomes.accepts(head, to: nil) ? .success(response) : .failure(completed(.response(response))))
         case .response, nil: break
         }
     }

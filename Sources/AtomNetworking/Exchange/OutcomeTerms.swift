@@ -19,16 +19,22 @@ struct OutcomeTerms: Sendable {
     let manager: RequestableQueueManager
     let destination: (any ResponseDestination)?
 
-    /// Whether a status is a success: for the endpoint, or for what the SDK itself has asked for.
-    func accepts(_ statusCode: Int) -> Bool {
-        acceptableStatusCodes.contains(statusCode) || destination?.takes(statusCode, isAcceptable: false) == true
+    /// Whether a response is a success: for the endpoint, or for what the SDK itself has asked for.
+    func accepts(_ head: TransportResponse, to request: TransportRequest?) -> Bool {
+        isAcceptable(head, to: request) || destination?.takes(head.statusCode, isAcceptable: false) == true
     }
 
     /// Whether a response goes to the destination, if there is one.
-    func isStreamed(_ head: TransportResponse) -> Bool {
+    func isStreamed(_ head: TransportResponse, to request: TransportRequest) -> Bool {
         // A 401 is never what a stream or a file is for.
         guard let destination, head.statusCode != 401 else { return false }
-        return destination.takes(head.statusCode, isAcceptable: acceptableStatusCodes.contains(head.statusCode))
+        return destination.takes(head.statusCode, isAcceptable: isAcceptable(head, to: request))
+    }
+
+    /// A part that nobody has asked for isn't the whole (RFC 9110 §15.3.7).
+    private func isAcceptable(_ head: TransportResponse, to request: TransportRequest?) -> Bool {
+        acceptableStatusCodes.contains(head.statusCode)
+            && (head.statusCode != 206 || request?.headerFields.contains("Range") == true)
     }
 
     /// A response as the caller gets it.

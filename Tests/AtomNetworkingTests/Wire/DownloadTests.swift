@@ -306,6 +306,27 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("whole".utf8))
     }
 
+    @Test("A part that nobody has asked for is a failure", arguments: TransportUnderTest.all)
+    func unaskedPart(over transport: TransportUnderTest) async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in
+            .status(206, headers: [("Content-Range", "bytes 0-3/100")], body: Data("part".utf8))
+        }
+        defer { server.stop() }
+        var endpoint = server.endpoint("/")
+        let atom = Atom.forTest(over: transport)
+        let place = try folder.file("a")
+        func status(_ body: () async throws -> Void) async -> Int? {
+            do { try await body() } catch { return (error as? AtomError)?.response?.statusCode }
+            return nil
+        }
+        #expect(await status { _ = try await atom.enqueue(endpoint).resume() } == 206)
+        #expect(await status { _ = try await atom.enqueue(endpoint).bytes() } == 206)
+        #expect(await status { try await atom.enqueue(endpoint).download(to: place) } == 206)
+        endpoint.headerItems = [HeaderItem(name: "Range", value: "bytes=0-3")]
+        #expect(try await atom.enqueue(endpoint).resume().data == Data("part".utf8))
+    }
+
     @Test(arguments: TransportUnderTest.all)
     func anAcceptedStatusThatIsNoFileIsAnError(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
