@@ -1,0 +1,4 @@
+import AsyncHTTPClientTransport
+import Misbehaviour
+
+await Torture.run([("AsyncHTTPClient", { AsyncHTTPClientTransport() })])

@@ -1,0 +1,1 @@
+../../../AtomNetworkingTests/Transport/Curl/Deflate.swift

@@ -1,0 +1,7 @@
+import AtomNetworking
+import Misbehaviour
+
+await Torture.run([
+    ("libcurl", { try CurlTransport() }),
+    ("URLSession", { URLSessionTransport() }),
+])
