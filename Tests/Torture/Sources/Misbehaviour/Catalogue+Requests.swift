@@ -119,6 +119,9 @@ extension Catalogue {
                     $0.method = "POST"
                     $0.body = .onceOnly(4 << 20)
                     $0.hasSession = true
+                    // It isn't spent while nothing of it has been read.
+                    $0.mayRepeat = true
+                    $0.recovers = false
                 } serve: { line, head, _ in
                     if head.path == "/token" {
                         guard line.readBody(of: head) != nil else { return .close }

@@ -229,7 +229,7 @@ extension Catalogue {
                                 text = "HTTP/1.1 \(status) X\r\nSet-Cookie: sid=\(Trial.password)\r\nLocation: \(place)\r\n"
                                     + (status == 304 ? "" : "Content-Length: 5\r\n") + "\r\n\(body)"
                             }
-                            line.write(head.method == "HEAD" ? String(text.prefix(through: text.range(of: "\r\n\r\n")!.upperBound).dropLast(1)) : text)
+                            line.write(head.method == "HEAD" ? (text.range(of: "\r\n\r\n").map { String(text[..<$0.upperBound]) } ?? "") : text)
                             return .keep
                         })
                 }

@@ -119,14 +119,15 @@ extension Catalogue {
         case .incomplete, .broken: return .failure
         case .coded: return .anything
         case .whole(let status, let body, let isImpeccable):
+            let isSmall = bytes.count < 64 << 10
             if status == 401 || status == 407 { return .anything }
             if !(200...299).contains(status) {
                 return .judged { outcome, _ in
-                    if outcome.status == nil { return isImpeccable ? "expected \(status)" : nil }
+                    if outcome.status == nil { return isImpeccable && isSmall ? "expected \(status)" : nil }
                     return outcome.status == status && outcome.body == body ? nil : "expected \(status)"
                 }
             }
-            return isImpeccable && bytes.count < 64 << 10 ? .response(status, body) : .failureOr([body])
+            return isImpeccable && isSmall ? .response(status, body) : .failureOr([body])
         }
     }
 
