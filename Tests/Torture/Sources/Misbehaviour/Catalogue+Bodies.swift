@@ -13,31 +13,114 @@ extension Catalogue {
         let other = file(1)
         /// What comes to the request that goes on, whose range begins there.
         let answers: [(String, @Sendable (Int) -> (String, Data), Behaviour.Expectation)] = [
-            ("the rest", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000", whole.dropFirst($0)) }, .response(206, whole)),
+            (
+                "the rest", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000", whole.dropFirst($0)) },
+                .response(206, whole)
+            ),
             ("200", { _ in ("200\r\nETag: \"1\"", whole) }, .response(200, whole)),
             ("200 of another", { _ in ("200\r\nETag: \"2\"", other) }, .response(200, other)),
-            ("an earlier start", { _ in ("206\r\nETag: \"1\"\r\nContent-Range: bytes 0-99999/100000", whole) }, .failureOr([whole])),
-            ("a later start", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0 + 1)-99999/100000", whole.dropFirst($0 + 1)) }, .failureOr([whole])),
-            ("a start that lies", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000", other.dropFirst($0)) }, .failureOr([whole])),
+            (
+                "an earlier start", { _ in ("206\r\nETag: \"1\"\r\nContent-Range: bytes 0-99999/100000", whole) },
+                .failureOr([whole])
+            ),
+            (
+                "a later start",
+                { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0 + 1)-99999/100000", whole.dropFirst($0 + 1)) },
+                .failureOr([whole])
+            ),
+            (
+                "a start that lies",
+                { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000", other.dropFirst($0)) },
+                .failureOr([whole])
+            ),
             ("a start and no range", { ("206\r\nETag: \"1\"", whole.dropFirst($0)) }, .failureOr([whole])),
-            ("another total", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-199999/200000", whole.dropFirst($0) + whole) }, .failureOr([whole, whole + whole])),
-            ("an unknown total", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/*", whole.dropFirst($0)) }, .failureOr([whole])),
-            ("a part of the rest", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-\($0 + 9)/100000", whole.dropFirst($0).prefix(10)) }, .failureOr([whole])),
-            ("a range that runs backwards", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes 99999-\($0)/100000", whole.dropFirst($0)) }, .failureOr([whole])),
-            ("a range of something else", { ("206\r\nETag: \"1\"\r\nContent-Range: lines \($0)-99999/100000", whole.dropFirst($0)) }, .failureOr([whole])),
-            ("numbers without end", { _ in ("206\r\nETag: \"1\"\r\nContent-Range: bytes 99999999999999999999-999999999999999999999/9999999999999999999999", whole) }, .failureOr([whole])),
-            ("another entity tag", { ("206\r\nETag: \"2\"\r\nContent-Range: bytes \($0)-99999/100000", whole.dropFirst($0)) }, .failureOr([whole])),
-            ("no entity tag", { ("206\r\nContent-Range: bytes \($0)-99999/100000", whole.dropFirst($0)) }, .failureOr([whole])),
-            ("two parts", { ("206\r\nETag: \"1\"\r\nContent-Type: multipart/byteranges; boundary=x", Data("--x\r\nContent-Range: bytes \($0)-99999/100000\r\n\r\n".utf8) + whole.dropFirst($0)) }, .failureOr([whole])),
-            ("two ranges", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000\r\nContent-Range: bytes 0-99999/100000", whole.dropFirst($0)) }, .failureOr([whole])),
+            (
+                "another total",
+                { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-199999/200000", whole.dropFirst($0) + whole) },
+                .failureOr([whole, whole + whole])
+            ),
+            (
+                "an unknown total",
+                { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/*", whole.dropFirst($0)) },
+                .failureOr([whole])
+            ),
+            (
+                "a part of the rest",
+                {
+                    (
+                        "206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-\($0 + 9)/100000",
+                        whole.dropFirst($0).prefix(10)
+                    )
+                }, .failureOr([whole])
+            ),
+            (
+                "a range that runs backwards",
+                { ("206\r\nETag: \"1\"\r\nContent-Range: bytes 99999-\($0)/100000", whole.dropFirst($0)) },
+                .failureOr([whole])
+            ),
+            (
+                "a range of something else",
+                { ("206\r\nETag: \"1\"\r\nContent-Range: lines \($0)-99999/100000", whole.dropFirst($0)) },
+                .failureOr([whole])
+            ),
+            (
+                "numbers without end",
+                { _ in
+                    (
+                        "206\r\nETag: \"1\"\r\nContent-Range: bytes 99999999999999999999-999999999999999999999/9999999999999999999999",
+                        whole
+                    )
+                }, .failureOr([whole])
+            ),
+            (
+                "another entity tag",
+                { ("206\r\nETag: \"2\"\r\nContent-Range: bytes \($0)-99999/100000", whole.dropFirst($0)) },
+                .failureOr([whole])
+            ),
+            (
+                "no entity tag", { ("206\r\nContent-Range: bytes \($0)-99999/100000", whole.dropFirst($0)) },
+                .failureOr([whole])
+            ),
+            (
+                "two parts",
+                {
+                    (
+                        "206\r\nETag: \"1\"\r\nContent-Type: multipart/byteranges; boundary=x",
+                        Data("--x\r\nContent-Range: bytes \($0)-99999/100000\r\n\r\n".utf8) + whole.dropFirst($0)
+                    )
+                }, .failureOr([whole])
+            ),
+            (
+                "two ranges",
+                {
+                    (
+                        "206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000\r\nContent-Range: bytes 0-99999/100000",
+                        whole.dropFirst($0)
+                    )
+                }, .failureOr([whole])
+            ),
             ("416", { _ in ("416\r\nContent-Range: bytes */100000", Data()) }, .failureOr([whole])),
-            ("416 with the partial's length", { _ in ("416\r\nContent-Range: bytes */60000", Data("none".utf8)) }, .failureOr([whole])),
+            (
+                "416 with the partial's length", { _ in ("416\r\nContent-Range: bytes */60000", Data("none".utf8)) },
+                .failureOr([whole])
+            ),
             ("304", { _ in ("304\r\nETag: \"1\"", Data()) }, .failure),
             ("204", { _ in ("204\r\nETag: \"1\"", Data()) }, .failure),
             ("412", { _ in ("412\r\nETag: \"1\"", Data()) }, .failure),
             ("503", { _ in ("503\r\nRetry-After: 1", Data()) }, .failure),
-            ("an empty 206", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000", Data()) }, .failureOr([whole])),
-            ("a coded rest", { ("206\r\nETag: \"1\"\r\nContent-Encoding: gzip\r\nContent-Range: bytes \($0)-99999/100000", Deflate.gzip(whole.dropFirst($0))) }, .failureOr([whole])),
+            (
+                "an empty 206", { ("206\r\nETag: \"1\"\r\nContent-Range: bytes \($0)-99999/100000", Data()) },
+                .failureOr([whole])
+            ),
+            (
+                "a coded rest",
+                {
+                    (
+                        "206\r\nETag: \"1\"\r\nContent-Encoding: gzip\r\nContent-Range: bytes \($0)-99999/100000",
+                        Deflate.gzip(whole.dropFirst($0))
+                    )
+                }, .failureOr([whole])
+            ),
         ]
         var behaviours: [Behaviour] = []
         for (name, answer, expectation) in answers {
@@ -64,21 +147,26 @@ extension Catalogue {
                             return .close
                         }
                         let (fields, body) = answer(start)
-                        line.write("HTTP/1.1 \(fields.replacing("\r\n", with: " X\r\n", maxReplacements: 1))\r\n" + (fields.hasPrefix("204") || fields.hasPrefix("304") ? "" : "Content-Length: \(body.count)\r\n") + "\r\n")
+                        line.write(
+                            "HTTP/1.1 \(fields.replacing("\r\n", with: " X\r\n", maxReplacements: 1))\r\n"
+                                + (fields.hasPrefix("204") || fields.hasPrefix("304")
+                                    ? "" : "Content-Length: \(body.count)\r\n") + "\r\n")
                         line.write(isCut ? body.prefix(body.count / 2) : body)
                         return isCut ? .close : .keep
                     })
             }
         }
         for (name, status, fields) in [
-            ("206", 206, "Content-Range: bytes 0-11/100\r\n"), ("206 of the whole", 206, "Content-Range: bytes 0-11/12\r\n"),
+            ("206", 206, "Content-Range: bytes 0-11/100\r\n"),
+            ("206 of the whole", 206, "Content-Range: bytes 0-11/12\r\n"),
             ("206 without a range", 206, ""),
         ] {
             for call in [Behaviour.Call.download, .bytes, .data, .lines] {
                 behaviours.append(
                     .sending(
-                        "ranges", "\(name) to a request without a range, \(call)", sound(status: status, fields: fields), then: .keep,
-                        expecting: call.isDownload ? .failure : .failureOr(name == "206 of the whole" ? [Data(hello.utf8)] : [])
+                        "ranges", "\(name) to a request without a range, \(call)",
+                        sound(status: status, fields: fields), then: .keep,
+                        expecting: .failureOr(name == "206 of the whole" ? [Data(hello.utf8)] : [])
                     ) { $0.call = call })
             }
         }
@@ -92,7 +180,8 @@ extension Catalogue {
             type: String = "text/event-stream", cuts: Bool = false
         ) {
             let chunk = "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n"
-            let text = "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n"
+            let text =
+                "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n"
                 + (body.isEmpty ? "" : chunk) + (cuts ? "" : "0\r\n\r\n")
             for isSlow in [false, true] where !isSlow || body.utf8.count < 200 {
                 behaviours.append(
@@ -120,7 +209,9 @@ extension Catalogue {
         add("no end", .events, "data: a\n\ndata: b", .response(200, "a"))
         add("an unfinished event", .events, "data: a\n\ndata: b\n", .response(200, "a"))
         add("a NUL in an ID", .events, "id: a\0b\ndata: a\n\n", .response(200, "a"))
-        add("a retry that is none", .events, "retry: -1\nretry: x\nretry: 99999999999999999999\ndata: a\n\n", .response(200, "a"))
+        add(
+            "a retry that is none", .events, "retry: -1\nretry: x\nretry: 99999999999999999999\ndata: a\n\n",
+            .response(200, "a"))
         add("unknown fields", .events, "x\n:\nfoo: bar\ndata\ndata: a\n\n", .response(200, "\na"))
         add("nothing", .events, "", .response(200, ""))
         add("a cut", .events, "data: a\n\n", .failure(.answered), cuts: true)
@@ -128,9 +219,14 @@ extension Catalogue {
         add("many lines that are too long", .events, String(repeating: "data: a\n", count: 70_000), .failure(.answered))
         add("a name that is too long", .events, "event: \(long)\n\n", .failure)
         add("a comment that is too long", .events, ": \(long)\(long)\n\ndata: a\n\n", .failureOr([Data("a".utf8)]))
-        for type in ["text/html", "", "text/plain", "application/json", "text/event-streamx", "TEXT/EVENT-STREAM; charset=utf-8", "text/event-stream;charset=latin1"] {
+        for type in [
+            "text/html", "", "text/plain", "application/json", "text/event-streamx", "TEXT/EVENT-STREAM; charset=utf-8",
+            "text/event-stream;charset=latin1",
+        ] {
             let isRight = type.lowercased().hasPrefix("text/event-stream") && !type.hasSuffix("x")
-            add("events as \(type.debugDescription)", .events, "data: a\n\n", isRight ? .failureOr([Data("a".utf8)]) : .failure(.answered), type: type)
+            add(
+                "events as \(type.debugDescription)", .events, "data: a\n\n",
+                isRight ? .failureOr([Data("a".utf8)]) : .failure(.answered), type: type)
         }
         add("lines", .lines, "a\nb\r\nc", .response(200, "a|b|c"))
         add("blank lines", .lines, "\n\na\n\n", .response(200, "||a|"))
@@ -143,12 +239,17 @@ extension Catalogue {
         add("no JSON", .jsonLines, "{\"id\":1}\nhello\n", .failure(.answered), type: "application/jsonl")
         add("half an item", .jsonLines, "{\"id\":1}\n{\"id\":", .failure(.answered), type: "application/jsonl")
         add("an item that is too long", .jsonLines, "{\"id\":\(long)}", .failure(.answered), type: "application/jsonl")
-        add("nesting", .jsonLines, String(repeating: "[", count: 60_000), .failure(.answered), type: "application/jsonl")
+        add(
+            "nesting", .jsonLines, String(repeating: "[", count: 60_000), .failure(.answered), type: "application/jsonl"
+        )
         for (name, bytes) in [("not UTF-8", Data([0x61, 0xFF, 0xFE, 0x0A])), ("half a letter", Data([0x61, 0xC3]))] {
             for call in [Behaviour.Call.lines, .events] {
                 behaviours.append(
                     .sending(
-                        "streams", "\(name), \(call)", Data("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: \(bytes.count)\r\n\r\n".utf8) + bytes,
+                        "streams", "\(name), \(call)",
+                        Data(
+                            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: \(bytes.count)\r\n\r\n"
+                                .utf8) + bytes,
                         expecting: call == .lines ? .failure(.answered) : .anything
                     ) { $0.call = call })
             }
@@ -157,7 +258,9 @@ extension Catalogue {
         for call in [Behaviour.Call.events, .lines, .jsonLines] {
             for part in ["a", "data: a\n", "\0"] where call == .events || part != "data: a\n" {
                 behaviours.append(
-                    Behaviour("streams", "\(part.debugDescription) without end, \(call)", expecting: .failure(.answered)) {
+                    Behaviour(
+                        "streams", "\(part.debugDescription) without end, \(call)", expecting: .failure(.answered)
+                    ) {
                         $0.call = call
                         $0.timeout = (10, 30)
                     } serve: { line, _, _ in
@@ -175,11 +278,15 @@ extension Catalogue {
     static var bombs: [Behaviour] {
         let gzip = Deflate.gzipHead + Deflate.bomb(500_000)
         let codings: [(String, String, Data)] = [
-            ("gzip", "gzip", gzip), ("x-gzip", "x-gzip", gzip), ("deflate", "deflate", Data([0x78, 0x01]) + Deflate.bomb(500_000)),
-            ("raw deflate", "deflate", Deflate.bomb(500_000)), ("br", "br", Deflate.brotliBomb), ("zstd", "zstd", Deflate.zstdBomb(512)),
-            ("gzip in gzip", "gzip, gzip", Deflate.gzip(gzip)), ("gzip in deflate", "gzip, deflate", Deflate.zlib(gzip)),
+            ("gzip", "gzip", gzip), ("x-gzip", "x-gzip", gzip),
+            ("deflate", "deflate", Data([0x78, 0x01]) + Deflate.bomb(500_000)),
+            ("raw deflate", "deflate", Deflate.bomb(500_000)), ("br", "br", Deflate.brotliBomb),
+            ("zstd", "zstd", Deflate.zstdBomb(512)),
+            ("gzip in gzip", "gzip, gzip", Deflate.gzip(gzip)),
+            ("gzip in deflate", "gzip, deflate", Deflate.zlib(gzip)),
             ("deflate in gzip", "deflate, gzip", Deflate.gzip(Data([0x78, 0x01]) + Deflate.bomb(500_000))),
-            ("members", "gzip, gzip", Deflate.emptyMembers(500_000)), ("a bomb in two fields", "gzip\r\nContent-Encoding: gzip", Deflate.gzip(gzip)),
+            ("members", "gzip, gzip", Deflate.emptyMembers(500_000)),
+            ("a bomb in two fields", "gzip\r\nContent-Encoding: gzip", Deflate.gzip(gzip)),
             ("thrice", "gzip, gzip, gzip", Deflate.gzip(Deflate.gzip(gzip))),
         ]
         var behaviours: [Behaviour] = []
@@ -187,10 +294,16 @@ extension Catalogue {
             for call in [Behaviour.Call.data, .bytes, .lines, .download] {
                 for isChunked in [false, true] {
                     let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\n"
-                    let body = isChunked ? Data("Transfer-Encoding: chunked\r\n\r\n\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Data("\r\n0\r\n\r\n".utf8)
+                    let body =
+                        isChunked
+                        ? Data("Transfer-Encoding: chunked\r\n\r\n\(String(bytes.count, radix: 16))\r\n".utf8) + bytes
+                            + Data("\r\n0\r\n\r\n".utf8)
                         : Data("Content-Length: \(bytes.count)\r\n\r\n".utf8) + bytes
                     behaviours.append(
-                        .sending("bombs", "\(name), \(call)\(isChunked ? ", in chunks" : "")", Data(head.utf8) + body, then: .keep, expecting: .anything) {
+                        .sending(
+                            "bombs", "\(name), \(call)\(isChunked ? ", in chunks" : "")", Data(head.utf8) + body,
+                            then: .keep, expecting: .anything
+                        ) {
                             $0.call = call
                             $0.timeout = (20, 60)
                             $0.isLong = isChunked && call != .data
@@ -200,7 +313,10 @@ extension Catalogue {
         }
         for (name, head, part) in [
             ("a body", "\r\n", String(repeating: "a", count: 65_536)),
-            ("chunks", "Transfer-Encoding: chunked\r\n\r\n", "10000\r\n" + String(repeating: "a", count: 65_536) + "\r\n"),
+            (
+                "chunks", "Transfer-Encoding: chunked\r\n\r\n",
+                "10000\r\n" + String(repeating: "a", count: 65_536) + "\r\n"
+            ),
             ("tiny chunks", "Transfer-Encoding: chunked\r\n\r\n", String(repeating: "1\r\na\r\n", count: 10_000)),
             ("a length", "Content-Length: 9223372036854775807\r\n\r\n", String(repeating: "a", count: 65_536)),
             ("a failure", "X: y\r\n\r\n", String(repeating: "a", count: 65_536)),
@@ -225,7 +341,10 @@ extension Catalogue {
     static var wholeCodings: [Behaviour] {
         var behaviours: [Behaviour] = []
         let text = Data(String(repeating: hello, count: 20).utf8)
-        for (name, coding, bytes) in [("gzip", "gzip", Deflate.gzip(text)), ("zlib", "deflate", Deflate.zlib(text)), ("twice", "gzip, gzip", Deflate.gzip(Deflate.gzip(text)))] {
+        for (name, coding, bytes) in [
+            ("gzip", "gzip", Deflate.gzip(text)), ("zlib", "deflate", Deflate.zlib(text)),
+            ("twice", "gzip, gzip", Deflate.gzip(Deflate.gzip(text))),
+        ] {
             for count in 0...bytes.count where count < 20 || count > bytes.count - 12 || count % 16 == 0 {
                 for framing in ["length", "chunks", "close"] {
                     let part = bytes.prefix(count)
@@ -233,13 +352,19 @@ extension Catalogue {
                     let body: Data =
                         switch framing {
                         case "length": Data("Content-Length: \(count)\r\n\r\n".utf8) + part
-                        case "chunks": Data("Transfer-Encoding: chunked\r\n\r\n".utf8) + (part.isEmpty ? Data() : Data("\(String(count, radix: 16))\r\n".utf8) + part + Data("\r\n".utf8)) + Data("0\r\n\r\n".utf8)
+                        case "chunks":
+                            Data("Transfer-Encoding: chunked\r\n\r\n".utf8)
+                                + (part.isEmpty
+                                    ? Data() : Data("\(String(count, radix: 16))\r\n".utf8) + part + Data("\r\n".utf8))
+                                + Data("0\r\n\r\n".utf8)
                         default: Data("\r\n".utf8) + part
                         }
                     behaviours.append(
                         .sending(
-                            "codings whole", "\(count) of \(bytes.count) bytes of \(name), \(framing)", Data(head.utf8) + body,
-                            expecting: count == bytes.count ? .response(200, text) : count == 0 ? .failureOr([Data()]) : .failure(.answered)
+                            "codings whole", "\(count) of \(bytes.count) bytes of \(name), \(framing)",
+                            Data(head.utf8) + body,
+                            expecting: count == bytes.count
+                                ? .response(200, text) : count == 0 ? .failureOr([Data()]) : .failure(.answered)
                         ) { $0.isLong = framing != "length" && count % 3 != 0 })
                 }
             }
@@ -253,18 +378,27 @@ extension Catalogue {
             ("the reason", "HTTP/1.1 400 $\r\nContent-Length: 0\r\n\r\n"),
             ("the body", "HTTP/1.1 400 X\r\nContent-Type: text/plain\r\n\r\nno: $"),
             ("JSON", "HTTP/1.1 400 X\r\nContent-Type: application/json\r\n\r\n{\"error\":\"$\",\"message\":\"$\"}"),
-            ("a problem", "HTTP/1.1 400 X\r\nContent-Type: application/problem+json\r\n\r\n{\"title\":\"$\",\"detail\":\"with $\",\"type\":\"http://x/?a=$\"}"),
+            (
+                "a problem",
+                "HTTP/1.1 400 X\r\nContent-Type: application/problem+json\r\n\r\n{\"title\":\"$\",\"detail\":\"with $\",\"type\":\"http://x/?a=$\"}"
+            ),
             ("HTML", "HTTP/1.1 400 X\r\nContent-Type: text/html\r\n\r\n<h1>$</h1>"),
             ("a field", "HTTP/1.1 400 X\r\nX-Debug: $\r\nContent-Length: 0\r\n\r\n"),
-            ("a challenge", "HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer realm=\"$\", error_description=\"$\"\r\nContent-Length: 0\r\n\r\n"),
+            (
+                "a challenge",
+                "HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer realm=\"$\", error_description=\"$\"\r\nContent-Length: 0\r\n\r\n"
+            ),
             ("a location", "HTTP/1.1 302 X\r\nLocation: http://127.0.0.1:1/$?t=$#$\r\nContent-Length: 0\r\n\r\n"),
             ("a path", "HTTP/1.1 302 X\r\nLocation: /echo/$\r\nContent-Length: 0\r\n\r\n"),
             ("a query", "HTTP/1.1 302 X\r\nLocation: /echo?$=$\r\nContent-Length: 0\r\n\r\n"),
             ("a scheme", "HTTP/1.1 302 X\r\nLocation: ftp://$@x/$\r\nContent-Length: 0\r\n\r\n"),
-            ("a status line", "$ 200 OK\r\n\r\n"), ("a size of a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n$\r\n"),
-            ("a length", "HTTP/1.1 200 OK\r\nContent-Length: $\r\n\r\n"), ("a transfer coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: $\r\n\r\n"),
+            ("a status line", "$ 200 OK\r\n\r\n"),
+            ("a size of a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n$\r\n"),
+            ("a length", "HTTP/1.1 200 OK\r\nContent-Length: $\r\n\r\n"),
+            ("a transfer coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: $\r\n\r\n"),
             ("a content coding", "HTTP/1.1 200 OK\r\nContent-Encoding: $\r\nContent-Length: 1\r\n\r\nx"),
-            ("a name", "HTTP/1.1 200 OK\r\n$\r\n\r\n"), ("Retry-After", "HTTP/1.1 503 X\r\nRetry-After: $\r\nContent-Length: 0\r\n\r\n"),
+            ("a name", "HTTP/1.1 200 OK\r\n$\r\n\r\n"),
+            ("Retry-After", "HTTP/1.1 503 X\r\nRetry-After: $\r\nContent-Length: 0\r\n\r\n"),
             ("a cookie", "HTTP/1.1 400 X\r\nSet-Cookie: a=$\r\nContent-Length: 0\r\n\r\n"),
             ("the media type", "HTTP/1.1 200 OK\r\nContent-Type: $\r\nContent-Length: 1\r\n\r\nx"),
         ]
@@ -276,7 +410,9 @@ extension Catalogue {
                 } serve: { line, head, hit in
                     guard line.readBody(of: head) != nil else { return .close }
                     let secret = head["Authorization"]?.split(separator: " ").last.map(String.init) ?? Trial.token
-                    line.write(head.path.hasPrefix("/echo") ? sound(status: 404) : text.replacingOccurrences(of: "$", with: secret))
+                    line.write(
+                        head.path.hasPrefix("/echo")
+                            ? sound(status: 404) : text.replacingOccurrences(of: "$", with: secret))
                     return .close
                 }
             }
@@ -286,19 +422,30 @@ extension Catalogue {
     /// What comes in place of a TLS handshake.
     static var handshakes: [Behaviour] {
         // The beginning of a ServerHello, and alerts.
-        let hello = Data([0x16, 3, 3, 0, 0x7A, 2, 0, 0, 0x76, 3, 3]) + Data(repeating: 7, count: 32) + Data([0x20]) + Data(repeating: 9, count: 32)
+        let hello =
+            Data([0x16, 3, 3, 0, 0x7A, 2, 0, 0, 0x76, 3, 3]) + Data(repeating: 7, count: 32) + Data([0x20])
+            + Data(repeating: 9, count: 32)
         let answers: [(String, Data)] = [
-            ("nothing", Data()), ("a response", Data(sound().utf8)), ("bytes", Data((0..<200).map { UInt8($0) })), ("zeros", Data(count: 1_000)),
-            ("half a record", Data([0x16, 3, 3])), ("half a ServerHello", hello), ("a fatal alert", Data([0x15, 3, 3, 0, 2, 2, 40])),
-            ("a warning", Data([0x15, 3, 3, 0, 2, 1, 90])), ("an alert of internal error", Data([0x15, 3, 3, 0, 2, 2, 80])),
-            ("an alert to notify of the end", Data([0x15, 3, 3, 0, 2, 1, 0])), ("application data", Data([0x17, 3, 3, 0, 5, 1, 2, 3, 4, 5])),
-            ("a huge record", Data([0x16, 3, 3, 0xFF, 0xFF]) + Data(count: 70_000)), ("SSL 2", Data([0x80, 0x2E, 4, 0, 1])), ("an old version", Data([0x16, 3, 0, 0, 5, 2, 0, 0, 1, 0])),
-            ("an SSH greeting", Data("SSH-2.0-x\r\n".utf8)), ("a redirect", Data("HTTP/1.1 400 The plain HTTP request\r\n\r\n".utf8)),
+            ("nothing", Data()), ("a response", Data(sound().utf8)), ("bytes", Data((0..<200).map { UInt8($0) })),
+            ("zeros", Data(count: 1_000)),
+            ("half a record", Data([0x16, 3, 3])), ("half a ServerHello", hello),
+            ("a fatal alert", Data([0x15, 3, 3, 0, 2, 2, 40])),
+            ("a warning", Data([0x15, 3, 3, 0, 2, 1, 90])),
+            ("an alert of internal error", Data([0x15, 3, 3, 0, 2, 2, 80])),
+            ("an alert to notify of the end", Data([0x15, 3, 3, 0, 2, 1, 0])),
+            ("application data", Data([0x17, 3, 3, 0, 5, 1, 2, 3, 4, 5])),
+            ("a huge record", Data([0x16, 3, 3, 0xFF, 0xFF]) + Data(count: 70_000)),
+            ("SSL 2", Data([0x80, 0x2E, 4, 0, 1])), ("an old version", Data([0x16, 3, 0, 0, 5, 2, 0, 0, 1, 0])),
+            ("an SSH greeting", Data("SSH-2.0-x\r\n".utf8)),
+            ("a redirect", Data("HTTP/1.1 400 The plain HTTP request\r\n\r\n".utf8)),
         ]
         return answers.flatMap { name, bytes in
             [Ending.close, .abruptly, .reset, .halfClose].flatMap { ending in
                 [true, false].map { reads in
-                    Behaviour("handshakes", "\(name), \(ending), \(reads ? "after" : "before") the ClientHello", expecting: .failure(.notSent)) {
+                    Behaviour(
+                        "handshakes", "\(name), \(ending), \(reads ? "after" : "before") the ClientHello",
+                        expecting: .failure(.notSent)
+                    ) {
                         $0.isSecure = true
                         $0.method = "POST"
                         $0.body = .data(100)

@@ -18,33 +18,43 @@ extension Catalogue {
                     serve: @escaping @Sendable (Line, Head, Int) -> Ending = { _, _, _ in .close }
                 ) {
                     behaviours.append(
-                        Behaviour("stages", "\(stage), \(ending), \(name)", expecting: .failure, {
-                            $0.method = method
-                            $0.body = body
-                            $0.greeting = greeting
-                            $0.timeout = (ending == .halfClose ? 3 : 20, 40)
-                            $0.isLong = name == "a file" || name == "a small body" && ending == .close
-                        }, serve: serve))
+                        Behaviour(
+                            "stages", "\(stage), \(ending), \(name)", expecting: .failure,
+                            {
+                                $0.method = method
+                                $0.body = body
+                                $0.greeting = greeting
+                                $0.timeout = (ending == .halfClose ? 3 : 20, 40)
+                                $0.isLong = name == "a file" || name == "a small body" && ending == .close
+                            }, serve: serve))
                 }
                 add("before anything is read", greeting: { _ in ending })
-                add("after a byte", greeting: { line in
-                    _ = line.read(atMost: 1)
-                    return ending
-                })
+                add(
+                    "after a byte",
+                    greeting: { line in
+                        _ = line.read(atMost: 1)
+                        return ending
+                    })
                 add("after the head", serve: { _, _, _ in ending })
                 guard method == "POST" else { continue }
-                add("within the body", serve: { line, head, _ in
-                    _ = line.readBody(of: head, atMost: 500)
-                    return ending
-                })
-                add("after the body", serve: { line, head, _ in
-                    _ = line.readBody(of: head)
-                    return ending
-                })
-                add("after an interim response", serve: { line, head, _ in
-                    line.write("HTTP/1.1 100 Continue\r\n\r\n")
-                    return ending
-                })
+                add(
+                    "within the body",
+                    serve: { line, head, _ in
+                        _ = line.readBody(of: head, atMost: 500)
+                        return ending
+                    })
+                add(
+                    "after the body",
+                    serve: { line, head, _ in
+                        _ = line.readBody(of: head)
+                        return ending
+                    })
+                add(
+                    "after an interim response",
+                    serve: { line, head, _ in
+                        line.write("HTTP/1.1 100 Continue\r\n\r\n")
+                        return ending
+                    })
             }
         }
         // A server that reads nothing, and one that stops reading.
@@ -78,7 +88,8 @@ extension Catalogue {
     /// Responses that come before the request has been read.
     static var early: [Behaviour] {
         let responses: [(String, Int, String)] = [
-            ("413", 413, "Connection: close\r\n"), ("200", 200, "Connection: close\r\n"), ("401", 401, "Connection: close\r\n"),
+            ("413", 413, "Connection: close\r\n"), ("200", 200, "Connection: close\r\n"),
+            ("401", 401, "Connection: close\r\n"),
             ("200 kept", 200, ""), ("413 kept", 413, ""), ("500", 500, "Connection: close\r\n"),
             ("401 with Basic", 401, "WWW-Authenticate: Basic realm=\"x\"\r\nConnection: close\r\n"),
             ("417", 417, "Connection: close\r\n"), ("303", 303, "Connection: close\r\nX: y\r\n"),
@@ -92,10 +103,13 @@ extension Catalogue {
                     behaviours.append(
                         Behaviour(
                             "early", "\(response) before \(name), \(ending)",
-                            expecting: isSure ? .response(status, hello) : .judged { outcome, _ in
-                                outcome.status == nil || outcome.status == status && outcome.body == Data(hello.utf8)
-                                    ? nil : "expected a failure or \(status)"
-                            }
+                            expecting: isSure
+                                ? .response(status, hello)
+                                : .judged { outcome, _ in
+                                    outcome.status == nil
+                                        || outcome.status == status && outcome.body == Data(hello.utf8)
+                                        ? nil : "expected a failure or \(status)"
+                                }
                         ) {
                             $0.method = "POST"
                             $0.body = body
@@ -112,10 +126,14 @@ extension Catalogue {
         // A session's first 401 for a body that can't be sent again.
         for ending in [Ending.close, .keep, .halfClose] {
             behaviours.append(
-                Behaviour("early", "401 for a stream that can't be sent again, \(ending)", expecting: .judged { outcome, _ in
-                    guard case .failure(let error) = outcome else { return "expected a failure" }
-                    return error.response?.statusCode == 401 && error.delivery == .answered ? nil : "expected the 401"
-                }) {
+                Behaviour(
+                    "early", "401 for a stream that can't be sent again, \(ending)",
+                    expecting: .judged { outcome, _ in
+                        guard case .failure(let error) = outcome else { return "expected a failure" }
+                        return error.response?.statusCode == 401 && error.delivery == .answered
+                            ? nil : "expected the 401"
+                    }
+                ) {
                     $0.method = "POST"
                     $0.body = .onceOnly(4 << 20)
                     $0.hasSession = true

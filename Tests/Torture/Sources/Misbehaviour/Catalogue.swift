@@ -49,14 +49,17 @@ extension Catalogue {
                     let calls: [Behaviour.Call] = [.data, .download, .bytes]
                     return calls.enumerated().map { index, call in
                         .sending(
-                            "cut", "\(answer.testDescription) after \(count) bytes, \(ending), \(call)",
+                            "cut",
+                            "\(answer.testDescription) after \(count) bytes, \(place(in: answer, at: count)), \(ending), \(call)",
                             answer.bytes.prefix(count), then: ending,
                             expecting: expectation(of: answer, cutAt: count, ending)
                         ) {
                             $0.call = call
                             // A sound body without an end of its own isn't whole while the connection is.
                             $0.timeout.idle = 20
-                            $0.isLong = (count + index) % 3 != 0 && ending == .close || ending != .close && (count + index) % 9 != 0
+                            $0.isLong =
+                                (count + index) % 3 != 0 && ending == .close
+                                || ending != .close && (count + index) % 9 != 0
                         }
                     }
                 }
@@ -64,8 +67,22 @@ extension Catalogue {
         }
     }
 
-    private static func expectation(of answer: NormalAnswer, cutAt count: Int, _ ending: Ending) -> Behaviour.Expectation {
-        let status = Int(answer.head.split(separator: "\r\n").last { $0.hasPrefix("HTTP/") }?.split(separator: " ")[1] ?? "")
+    /// Which part of a response ends there.
+    private static func place(in answer: NormalAnswer, at count: Int) -> String {
+        if count == answer.bytes.count { return "whole" }
+        let text = String(decoding: answer.bytes.prefix(count), as: UTF8.self)
+        if count < answer.headSize {
+            let last = text.range(of: "\r\n\r\n", options: .backwards).map { text[$0.upperBound...] } ?? text[...]
+            return last.contains("\r\n") ? "in the fields" : "in the status line"
+        }
+        return text.contains("\r\n0\r\n") ? "in the trailers" : "in the body"
+    }
+
+    private static func expectation(
+        of answer: NormalAnswer, cutAt count: Int, _ ending: Ending
+    ) -> Behaviour.Expectation {
+        let status =
+            Int(answer.head.split(separator: "\r\n").last { $0.hasPrefix("HTTP/") }?.split(separator: " ")[1] ?? "")
             ?? 0
         if ending == .reset {
             // A reset may overtake what was sent before it.
@@ -82,29 +99,29 @@ extension Catalogue {
 
     /// The answers of the tests over libcurl.
     static func hostile(_ family: HostileAnswer.Family) -> [Behaviour] {
-            var seen: [String: Int] = [:]
-            return HostileAnswer.all(family).map { answer in
-                let number = seen[answer.name, default: 0]
-                seen[answer.name] = number + 1
-                let name = answer.name + (number == 0 ? "" : " (\(number + 1))")
-                return Behaviour(family.rawValue, name, expecting: expectation(of: answer, family)) {
-                    $0.timeout = (answer.mayWait ? 0.4 : 20, 40)
-                    $0.redirectLimit = nil
-                    $0.configure = { $0.retryPolicy = .none }
-                } serve: { line, head, _ in
-                    guard line.readBody(of: head) != nil else { return .close }
-                    for step in answer.steps {
-                        switch step {
-                        case .write(let data): guard line.write(data) else { return .abruptly }
-                        case .hang: line.drain(milliseconds: nil)
-                        case .close: return .close
-                        case .reset: return .reset
-                        default: break
-                        }
+        var seen: [String: Int] = [:]
+        return HostileAnswer.all(family).map { answer in
+            let number = seen[answer.name, default: 0]
+            seen[answer.name] = number + 1
+            let name = answer.name + (number == 0 ? "" : " (\(number + 1))")
+            return Behaviour(family.rawValue, name, expecting: expectation(of: answer, family)) {
+                $0.timeout = (answer.mayWait ? 0.4 : 20, 40)
+                $0.redirectLimit = nil
+                $0.configure = { $0.retryPolicy = .none }
+            } serve: { line, head, _ in
+                guard line.readBody(of: head) != nil else { return .close }
+                for step in answer.steps {
+                    switch step {
+                    case .write(let data): guard line.write(data) else { return .abruptly }
+                    case .hang: line.drain(milliseconds: nil)
+                    case .close: return .close
+                    case .reset: return .reset
+                    default: break
                     }
-                    return .keep
                 }
+                return .keep
             }
+        }
     }
 
     private static func expectation(of answer: HostileAnswer, _ family: HostileAnswer.Family) -> Behaviour.Expectation {
@@ -159,13 +176,19 @@ extension Catalogue {
             for call in [Behaviour.Call.data, .download, .bytes] {
                 for method in ["GET", "POST"] {
                     behaviours.append(
-                        Behaviour("drip", "silence after \(name), \(method), \(call)", expecting: .judged { outcome, _ in
-                            guard case .failure(.session(let error as URLError)) = outcome, error.code == .timedOut else {
-                                return "expected a timeout"
+                        Behaviour(
+                            "drip", "silence after \(name), \(method), \(call)",
+                            expecting: .judged { outcome, _ in
+                                guard case .failure(.session(let error as URLError)) = outcome, error.code == .timedOut
+                                else {
+                                    return "expected a timeout"
+                                }
+                                let isAnswered =
+                                    start.contains("\r\n\r\n") && !name.contains("interim") && !name.contains("hint")
+                                return outcome.error?.delivery == (isAnswered ? .answered : .maybeSent)
+                                    ? nil : "wrong delivery"
                             }
-                            let isAnswered = start.contains("\r\n\r\n") && !name.contains("interim") && !name.contains("hint")
-                            return outcome.error?.delivery == (isAnswered ? .answered : .maybeSent) ? nil : "wrong delivery"
-                        }) {
+                        ) {
                             $0.call = call
                             $0.method = method
                             $0.body = method == "POST" ? .data(1_000) : .none

@@ -268,7 +268,9 @@ final class Line: @unchecked Sendable {
             let part = read()
             guard !part.isEmpty else { return nil }
             bytes += part
-            if bytes.starts(with: Array("GET /next".utf8)) == false, bytes.starts(with: Array("GET /beside".utf8)) == false {
+            if bytes.starts(with: Array("GET /next".utf8)) == false,
+                bytes.starts(with: Array("GET /beside".utf8)) == false
+            {
                 record.with { $0.hasRead = true }
             }
             let start = max(0, bytes.count - part.count - 3)

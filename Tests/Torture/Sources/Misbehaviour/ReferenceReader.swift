@@ -36,12 +36,18 @@ struct ReferenceReader {
         var line = rest[..<end]
         rest = rest[(end + 1)...]
         if line.last == 0x0D { line.removeLast() } else { isImpeccable = false }
-        if line.contains(0x0D) || line.contains(0) { isImpeccable = false }
+        // Not every transport lets control characters be.
+        if line.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 > 0x7F }) { isImpeccable = false }
         return String(decoding: line, as: UTF8.self)
     }
 
     private mutating func response(isHead: Bool) -> Verdict {
-        guard let start = line() else { return .incomplete }
+        guard var start = line() else { return .incomplete }
+        // An empty line before it does no harm.
+        while start.isEmpty, let next = line() {
+            isImpeccable = false
+            start = next
+        }
         guard let match = start.wholeMatch(of: /HTTP\/(\d)(?:\.(\d))? +(\d{3})(?: .*)?/.dotMatchesNewlines()),
             let status = Int(match.3), status >= 100
         else { return .broken }
@@ -115,7 +121,8 @@ struct ReferenceReader {
             // Not every transport waits for the last octets.
             guard let line = line() else { return .whole(status, body, isImpeccable: false) }
             if line.isEmpty { return .whole(status, body, isImpeccable: isImpeccable) }
-            if !line.contains(":") { isImpeccable = false }
+            // Nor does each take every trailer.
+            if !line.hasPrefix("X-") { isImpeccable = false }
         }
     }
 }
