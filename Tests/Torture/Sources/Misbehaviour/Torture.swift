@@ -32,6 +32,7 @@ public struct Torture {
     /// How long a behaviour may say nothing.
     private static let silence: Int32 = 120_000
 
+    /// Runs what the command line asks for over these transports, and ends the process.
     public static func run(_ makers: Makers) async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         signal(SIGPIPE, SIG_IGN)
