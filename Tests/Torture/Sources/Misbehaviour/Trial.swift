@@ -154,7 +154,9 @@ struct Trial: Sendable {
             }
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("torture-\(UUID().uuidString)")
             defer {
-                for path in [file.path, file.path + ".upload"] { try? FileManager.default.removeItem(atPath: path) }
+                for suffix in ["", ".upload", ".partial", ".partial.json"] {
+                    try? FileManager.default.removeItem(atPath: file.path + suffix)
+                }
             }
             endpoint.body = body(file.path + ".upload")
             return try await send(atom.enqueue(endpoint), to: file, atom)
