@@ -36,13 +36,19 @@ struct StoredSessionFaultTests {
         #expect(await eventually { await store.load()?.accessToken == "A1" })
     }
 
-    @Test("What the token endpoint says after a store has given its exchange up is heard")
-    func storeGivesUp() async throws {
+    /// A refresh that is still under way when the store has given its exchange up.
+    private func givenUp() async throws -> (SessionFixture, GivingUpStore, Call, ScriptedExchange) {
         let store = GivingUpStore(.issued(0, life: 0))
         let session = try SessionFixture(store: store)
         let call = session.call()
         let refresh = await session.refresh()
         await store.giveUp()
+        return (session, store, call, refresh)
+    }
+
+    @Test("What the token endpoint says after a store has given its exchange up is heard")
+    func storeGivesUp() async throws {
+        let (session, store, call, refresh) = try await givenUp()
         refresh.grant(1)
         let exchange = await session.transport.exchange(1)
         #expect(exchange.token == "A1")
@@ -55,11 +61,7 @@ struct StoredSessionFaultTests {
 
     @Test("A refusal after a store has given its exchange up ends the session")
     func refusedAfterGivingUp() async throws {
-        let store = GivingUpStore(.issued(0, life: 0))
-        let session = try SessionFixture(store: store)
-        let call = session.call()
-        let refresh = await session.refresh()
-        await store.giveUp()
+        let (session, _, call, refresh) = try await givenUp()
         refresh.deny("invalid_grant")
         guard case .authentication(.refreshRejected) = await call.error() else { throw Unexpected("not refused") }
         guard case .authentication(.refreshRejected) = await session.call().error() else { throw Unexpected("goes on") }
@@ -68,11 +70,7 @@ struct StoredSessionFaultTests {
 
     @Test("A failure after a store has given its exchange up is the failure of the refresh")
     func failedAfterGivingUp() async throws {
-        let store = GivingUpStore(.issued(0, life: 0))
-        let session = try SessionFixture(store: store)
-        let call = session.call()
-        let refresh = await session.refresh()
-        await store.giveUp()
+        let (session, _, call, refresh) = try await givenUp()
         refresh.answer(status: 503, headers: [("Retry-After", "60")])
         guard case .authentication(.refreshFailed(_, _?, _)) = await call.error() else { throw Unexpected("no delay") }
         #expect(session.refreshes.count == 1)
