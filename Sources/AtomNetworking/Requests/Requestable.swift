@@ -78,7 +78,7 @@ public protocol Requestable: NonOptionalMembers {
     /// The request shares if one of the two says so.
     var allowsDeduplication: Bool { get }
 
-    /// The status codes that count as success; 200…299 by default.
+    /// The status codes that count as success, 206 only if a range was asked for; 200…299 by default.
     var acceptableStatusCodes: ClosedRange<Int> { get }
 
     /// The server's scheme, host and port.

@@ -117,9 +117,7 @@ struct Origin: Hashable, Sendable {
     /// `host:port`, without the scheme's default port.
     var hostAndPort: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
 
-    /// Whether it is on this device.
-    ///
-    /// Names below `localhost` aren't: libcurl before 7.85 and other transports ask the DNS for them.
+    /// Whether it is on this device; names below `localhost` aren't: libcurl before 7.85 and others ask the DNS.
     var isLoopback: Bool {
         guard host.utf8.starts(with: "127.".utf8) else { return host == "localhost" || host == "[::1]" }
         // Byte by byte: to split the text took 6,000 instructions of each request.
