@@ -21,6 +21,8 @@ struct AttemptSigning: Sendable {
     struct Signature: Sendable {
         fileprivate(set) var authorization: String?
         fileprivate(set) var version: Int?
+        /// Whether the session wants to hear that the server accepts it.
+        fileprivate(set) var isUnproven = false
         /// How many people had gone.
         fileprivate var departures = 0
         /// Whether the session has been asked.
@@ -35,8 +37,8 @@ struct AttemptSigning: Sendable {
 
         init(_ signature: SessionSignature, _ departures: Int) {
             self.departures = departures
-            if case .authorization(let value, let version) = signature {
-                (authorization, self.version) = (value, version)
+            if case .authorization(let value, let version, let isUnproven) = signature {
+                (authorization, self.version, self.isUnproven) = (value, version, isUnproven)
             }
         }
     }

@@ -395,8 +395,7 @@ extension Exchange {
         switch manager.gate?.admit(self, anew: isAnew) {
         case .go(let signature, let departures):
             admitted(AttemptSigning.Signature(signature, departures), withSlotAt: place)
-        case .askSession(let read)
-        where manager.session?.ask(for: self, until: totalDeadline, anew: isAnew, read: read) == .go:
+        case .askSession where manager.session?.ask(for: self, until: totalDeadline, anew: isAnew) == .go:
             admitted(.unknown, withSlotAt: place)
         case .askSession, nil: queuedBySession(slotOf: place == nil ? nil : origin)
         }
@@ -501,7 +500,7 @@ extension Exchange {
         let (commands, wire) = content.withLock { content in
             let commands = content.machine.slotGranted(
                 place: place, isSigned: additions.signature.authorization != nil,
-                version: additions.signature.version, at: now)
+                version: additions.signature.version, isUnproven: additions.signature.isUnproven, at: now)
             guard case .send = commands.last else { return (commands, nil as AttemptOnWire?) }
             let request = signing.request(
                 content.machine.attempt, additions, isSigned: content.machine.isAttemptSigned,

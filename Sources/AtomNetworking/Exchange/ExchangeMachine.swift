@@ -155,8 +155,12 @@ extension ExchangeMachine {
 
     /// The request has a slot, or needs none, and was signed if possible.
     ///
-    /// - Parameter version: Which of the session's credentials signed it, if one did.
-    mutating func slotGranted(place: Int, isSigned: Bool, version: Int?, at now: MonotonicInstant) -> Commands {
+    /// - Parameters:
+    ///   - version: Which of the session's credentials signed it, if one did.
+    ///   - isUnproven: Whether the session wants to hear that the server accepts it.
+    mutating func slotGranted(
+        place: Int, isSigned: Bool, version: Int?, isUnproven: Bool, at now: MonotonicInstant
+    ) -> Commands {
         guard isWaitingForSlot else { return slotNotUsed() }
         guard isReadyToSend(isSigned: isSigned) else {
             // Its token has died in the lane. It asks before it gives the slot back, else a later one could be sent first.
@@ -166,7 +170,7 @@ extension ExchangeMachine {
         number += 1
         isKeeping = false
         clock.lastActivity = now
-        state = .sending(version: isAttemptSigned ? version : nil)
+        state = .sending(version: isAttemptSigned ? version : nil, isUnproven: isUnproven)
         var commands = Commands()
         arm(&commands)
         commands.append(.send)
@@ -207,12 +211,12 @@ extension ExchangeMachine {
     ) -> Commands {
         guard number == self.number else { return Commands() }
         clock.lastActivity = now
-        guard case .sending(let version) = state else { return Commands() }
+        guard case .sending(let version, let isUnproven) = state else { return Commands() }
         reach = .answered
         var commands = Commands()
         if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { commands.append(.keepCookies) }
         if let version, head.statusCode != 401 {
-            commands.append(.tokenAccepted(version: version))
+            if isUnproven { commands.append(.tokenAccepted(version: version)) }
         } else if let version, !hasRetried {
             guard !isBodySpent else {
                 // The session has to know, and the caller gets the 401.

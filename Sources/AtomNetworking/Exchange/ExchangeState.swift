@@ -8,9 +8,9 @@ extension ExchangeMachine {
         case waitingForSession(rejection: Rejection?, place: Int?)
         /// It asks for a slot, or waits in the lane, at a place as soon as that is known.
         case waitingForSlot(place: Int?)
-        /// The transport has the request, signed by this version of the session's credential, if by any; no
-        /// head has arrived.
-        case sending(version: Int?)
+        /// The transport has the request, signed by this version of the session's credential, if by any; the
+        /// session waits to hear of an unproven one. No head has arrived.
+        case sending(version: Int?, isUnproven: Bool)
         /// It pays for another attempt, in the thread of the event that asked for it.
         case paying(Retry)
         /// It waits before another attempt. It has no slot, and is in no queue.

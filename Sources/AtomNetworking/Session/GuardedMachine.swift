@@ -108,10 +108,14 @@ final class GuardedMachine: Sendable {
 
     /// Runs an event that returns something besides its actions.
     func ask<T: Sendable>(_ event: (inout Machine) -> (T, [Machine.Action])) -> (T, SessionActions) {
-        content.withLock { content in
+        let (result, actions, replaced) = content.withLock { content in
+            let before = (content.machine.phase, content.machine.setback, content.machine.known, content.signs?.state)
             let (result, actions) = event(&content.machine)
-            return (result, content.batch(actions, hub))
+            return (result, content.batch(actions, hub), before)
         }
+        // The errors among them may be an app's, whose `deinit` may do anything: the lock is free by now.
+        withExtendedLifetime(replaced) {}
+        return (result, actions)
     }
 
     /// The service whose request started the last refresh; it announces what

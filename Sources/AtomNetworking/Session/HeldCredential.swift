@@ -26,7 +26,7 @@ struct HeldCredential: Sendable {
     /// What a request is signed with (RFC 6750 §2.1).
     var authorization: String { tokens.authorization }
 
-    var signature: SessionSignature { .authorization(tokens.authorization, version: number) }
+    var signature: SessionSignature { .authorization(tokens.authorization, version: number, isUnproven: isUnproven) }
 
     /// When the access token really expires; `nil` if that is not known.
     ///
@@ -41,8 +41,9 @@ struct HeldCredential: Sendable {
     /// The `expiresAt` that ``expiry`` was computed from.
     private(set) var expiresAtAsRead: Date
 
-    /// Whether it comes from a refresh of this session.
-    let isFromRefresh: Bool
+    /// Whether it comes from a refresh of this session, and the server has neither accepted a request with it nor is
+    /// it known that this can't happen any more.
+    var isUnproven: Bool
 
     /// The number of the access token among those that the session has held;
     /// a request that is signed with it remembers this number.
@@ -50,11 +51,6 @@ struct HeldCredential: Sendable {
 
     /// Whether the server has refused it in a first attempt.
     var isRejected = false
-
-    /// Whether the server has accepted a request with it.
-    var isProven = false
-
-    var isCountedAsFruitless = false
 
     /// Whether an early refresh has failed or would not help, so that only the
     /// real expiry counts.
@@ -67,7 +63,7 @@ struct HeldCredential: Sendable {
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
         tokens = Tokens(credential)
-        isFromRefresh = false
+        isUnproven = false
         expiresAtAsRead = credential.expiresAt
         setLifetime(Self.lifetime(of: credential, now: now), from: now.instant, policy)
     }
@@ -80,7 +76,7 @@ struct HeldCredential: Sendable {
         refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, policy: RefreshPolicy
     ) {
         tokens = Tokens(credential)
-        isFromRefresh = true
+        isUnproven = true
         expiresAtAsRead = credential.expiresAt
         setLifetime(lifetime, from: sentAt, policy)
     }

@@ -56,15 +56,13 @@ actor SessionActor {
 // MARK: - Events of requests
 
 extension SessionActor {
-    /// Asks the machine for a request that the gate has not let through, with what
-    /// the gate has read.
+    /// Asks the machine for a request that the gate has not let through.
     nonisolated func ask(
-        for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool,
-        read: (credential: TokenCredential, version: Int)?
+        for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool
     ) -> Verdict {
-        var read = read
         let means = waiter.refreshMeans
         while true {
+            let read = gate.readCurrent()
             let now = moment
             let (admission, actions) = guarded.ask { machine in
                 let place = waiter.sessionPlace
@@ -96,7 +94,7 @@ extension SessionActor {
                 if isInProvider, left(waiter) { waiter.refused(.missingCredential(delivery: .notSent)) }
                 return .wait
             case .refuse: return .wait
-            case .readAgain: read = gate.readCurrent()
+            case .readAgain: continue
             }
         }
     }
@@ -492,7 +490,7 @@ extension SessionActor {
         // From before the state is read, so that no change is missed.
         let changes = hub.changes()
         return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
-            let task = Task.detached(priority: .userInitiated) {
+            let task = Task.detached(name: "States", priority: .userInitiated) {
                 var last: SessionState?
                 func tell(_ state: SessionState?) {
                     guard let state, last?.isSame(as: state) != true else { return }

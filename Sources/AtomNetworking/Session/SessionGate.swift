@@ -10,9 +10,7 @@ final class SessionGate: Sendable {
     enum Admission {
         /// It is sent now, signed with this, unless it waits for something else.
         case go(SessionSignature, departures: Int)
-        /// The session has to be asked, with what was read: the app's variable
-        /// is read once.
-        case askSession(read: (credential: TokenCredential, version: Int)?)
+        case askSession
     }
 
     private let guarded: GuardedMachine
@@ -32,7 +30,7 @@ final class SessionGate: Sendable {
     /// - Parameter isAnew: Whether it was answered by a 401 or a redirect, and joins
     ///   the end of the queue; one that has only waited keeps its place.
     func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Admission {
-        let read = readCurrent()
+        let current = keeper.current
         let now = time.now
         let means = waiter.refreshMeans
         return guarded.with { machine in
@@ -40,8 +38,8 @@ final class SessionGate: Sendable {
             guard
                 let (ticket, generation, signature) = machine.admitAtOnce(
                     by: means, of: place?.generation, takeover: place?.takeoverCount,
-                    ticket: isAnew ? nil : place?.ticket, read: read, at: now)
-            else { return .askSession(read: read) }
+                    ticket: isAnew ? nil : place?.ticket, read: current, at: now)
+            else { return .askSession }
             waiter.sessionPlace = SessionPlace(
                 ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
             return .go(signature, departures: machine.departures)
@@ -75,7 +73,7 @@ final class SessionGate: Sendable {
         }
     }
 
-    /// The server has accepted a request signed with this version.
+    /// The server has accepted a request signed with this unproven version.
     func accepted(version: Int) { guarded.with { $0.accepted(version: version) } }
 
     /// What is kept now, and the version before it was read; `nil` where it has

@@ -60,8 +60,6 @@ struct SessionMachine<Waiter> {
     var leftBehind: SessionRefresh?
     /// Counts all changes of the credential and of what is known about it.
     var version = 0
-    /// The number of the access token that the server has accepted last.
-    private var provenNumber = -1
     var lastTokenNumber = 0
     /// Counts sign-ins and sign-outs.
     var generation = 0
@@ -226,15 +224,16 @@ extension SessionMachine {
     /// It costs a fraction of `asked`, and needs no date. Inlined, because a
     /// call would copy the machine.
     ///
+    /// - Parameter read: What the app's variable holds; `nil` for a store.
     /// - Returns: `nil` when nothing has been changed and `asked` has to decide.
     @inline(__always)
     mutating func admitAtOnce(
         by means: RefreshMeans, of generation: Int?, takeover: Int? = nil, ticket: Int?,
-        read: (credential: TokenCredential, version: Int)? = nil, at instant: MonotonicInstant
+        read: TokenCredential? = nil, at instant: MonotonicInstant
     ) -> (ticket: Int, generation: Int, Signature)? {
         guard case .signedIn(let held) = phase, held.isGood(at: instant, by: means), isNext(ticket) else { return nil }
         guard isCurrent(generation, takeover) else { return nil }
-        if let read { guard read.version == version, store.isUnchanged(read.credential) else { return nil } }
+        if let read { guard store.isUnchanged(read) else { return nil } }
         return (ticket ?? waiters.issueTicket(), self.generation, held.signature)
     }
 
@@ -283,10 +282,8 @@ extension SessionMachine {
     /// The server's answer to a request signed with this access token is not a
     /// 401.
     mutating func accepted(version signed: Int) {
-        // Nearly every request says what is known: a number is compared, and nothing copied.
-        guard signed != provenNumber, signed == tokenNumber else { return }
-        provenNumber = signed
-        held?.isProven = true
+        guard signed == tokenNumber else { return }
+        held?.isUnproven = false
     }
 
     /// The server answered 401 to a first attempt signed with this access
@@ -444,10 +441,9 @@ extension SessionMachine {
 
     /// A refresh was fruitless if no request was accepted with its token.
     mutating func countIfFruitless(at instant: MonotonicInstant) {
-        guard let held, held.isFromRefresh, !held.isProven, !held.isCountedAsFruitless,
-            !held.isUsable(at: instant)
-        else { return }
-        self.held?.isCountedAsFruitless = true
+        guard let held, held.isUnproven, !held.isUsable(at: instant) else { return }
+        // Counted once.
+        self.held?.isUnproven = false
         fruitless.append(instant)
     }
 

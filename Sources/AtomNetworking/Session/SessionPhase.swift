@@ -103,8 +103,8 @@ enum SessionAdmission {
 /// What a request is signed with that is about to be sent.
 enum SessionSignature: Equatable {
     /// This value of the `Authorization` field, from the access token with this
-    /// number.
-    case authorization(String, version: Int)
+    /// number; the session wants to hear that the server accepts an unproven one.
+    case authorization(String, version: Int, isUnproven: Bool)
     /// Nothing yet: the request has to ask again.
     case none
     /// Nothing: the request belongs to a session that is over.

@@ -18,7 +18,7 @@ enum BoundedWait {
             return alarm
         }
         // Detached: nobody can stop waiting for a task itself.
-        Task.detached(priority: .userInitiated) { first.settle(await task.value) }
+        Task.detached(name: "Bounded wait", priority: .userInitiated) { first.settle(await task.value) }
         let value = await first.value(ifCancelled: nil)
         alarm?.invalidate()
         return value

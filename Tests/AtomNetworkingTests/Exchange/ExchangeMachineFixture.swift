@@ -95,8 +95,9 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
                 .refreshFailed(cause: URLError(.notConnectedToInternet), retryAt: nil, delivery: .notSent),
                 question(.connection(.notConnectedToInternet), .notSent, true, true), at: now)
         case .queuedForSlot: return machine.queuedForSlot(place: 3)
-        case .slotSigned: return machine.slotGranted(place: 3, isSigned: true, version: 7, at: now)
-        case .slotUnsigned: return machine.slotGranted(place: 3, isSigned: false, version: nil, at: now)
+        case .slotSigned: return machine.slotGranted(place: 3, isSigned: true, version: 7, isUnproven: true, at: now)
+        case .slotUnsigned:
+            return machine.slotGranted(place: 3, isSigned: false, version: nil, isUnproven: false, at: now)
         case .slotUseless: return machine.slotGranted(.signedOut(delivery: .notSent))
         case .admittedWithSlot: return machine.admitted(withSlotAt: 3)
         case .cancelled: return machine.cancelled()

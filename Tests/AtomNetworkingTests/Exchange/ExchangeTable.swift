@@ -371,7 +371,7 @@ enum ExchangeTable {
         case .waitingForSlot(let place): return place == nil ? "lane" : "lane in its place"
         case .paying: return "paying"
         case .pausing(let until): return "pausing until \(until.nanoseconds / 1_000_000_000)"
-        case .sending(let version): return "sending\(version.map { " \($0)" } ?? "")"
+        case .sending(let version, _): return "sending\(version.map { " \($0)" } ?? "")"
         case .receiving(let head, .whole): return "receiving \(head.statusCode)"
         case .receiving(let head, .bodyNotRepeatable): return "receiving \(head.statusCode) spent"
         case .receiving(let head, .rejected): return "receiving \(head.statusCode) that was rejected"

@@ -62,7 +62,7 @@ struct MachineFixture {
         let read = read.map { (credential: $0.0, version: $0.1) }
         let ticket = isRetry ? nil : tickets[who]
         if let (ticket, generation, _) = machine.admitAtOnce(
-            by: means, of: generations[who], ticket: ticket, read: read, at: moment.instant)
+            by: means, of: generations[who], ticket: ticket, read: read?.credential, at: moment.instant)
         {
             (tickets[who], generations[who]) = (ticket, generation)
             return "go"
@@ -89,7 +89,7 @@ struct MachineFixture {
         switch machine.signature(
             of: generations[who] ?? machine.generation, ticket: tickets[who], at: moment.instant)
         {
-        case .authorization(let value, _): String(value.dropFirst("Bearer ".count))
+        case .authorization(let value, _, _): String(value.dropFirst("Bearer ".count))
         case .none: "none"
         case .outdated: "outdated"
         }

@@ -4,7 +4,7 @@ extension MachineTable {
         good, in a store
           asked: go → a1 good
           asked with little time: go → a1 good
-          asked with a stale read: read again → a1 good
+          asked with a stale read: go → a1 good
           signature: a1 → a1 good
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good

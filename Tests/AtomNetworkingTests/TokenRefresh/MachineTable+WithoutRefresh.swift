@@ -38,7 +38,7 @@ extension MachineTable {
         good
           asked: go → a1 good
           asked with little time: go → a1 good
-          asked with a stale read: read again → a1 good
+          asked with a stale read: go → a1 good
           signature: a1 → a1 good
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good
@@ -80,7 +80,7 @@ extension MachineTable {
         in leeway, a refresh has failed
           asked: go → a1 good
           asked with little time: go → a1 good
-          asked with a stale read: read again → a1 good
+          asked with a stale read: go → a1 good
           signature: a1 → a1 good
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good

@@ -2,17 +2,20 @@ import Testing
 
 @testable import AtomNetworking
 
-/// What can happen in a world of two exchanges over one slot.
+/// What can happen in a world of two exchanges.
 struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
     /// What a server answers.
     enum Head: Int, Hashable, Sendable {
         case ok = 200
         case unauthorized = 401
         case redirect = 302
+        /// To another origin, and from there back.
+        case redirectElsewhere = 307
         case busy = 503
         /// Busy until long after every deadline.
         case busyForLong = 429
 
+        var isRedirect: Bool { self == .redirect || self == .redirectElsewhere }
         var isBusy: Bool { self == .busy || self == .busyForLong }
     }
 
@@ -72,8 +75,9 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
     var leavesLeft = 0
     /// How many attempts are lost because there is no network.
     var offlineLeft = 0
-    /// Whether they take slots.
+    /// Whether they take slots, and how many each origin has.
     var takesSlots = true
+    var slots = 1
 
     var testDescription: String { name }
 
@@ -146,6 +150,15 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         ExchangeModelSettings(
             name: "files that are asked for again while time runs out", signed: [true, false], streamed: [true, true],
             parts: [.ofAnotherFile], partsLeft: 1, failuresLeft: 1, expiriesLeft: 1, earlyRingsLeft: 1),
+        ExchangeModelSettings(
+            name: "redirects to another origin, and back", signed: [true, false], heads: [.ok, .redirectElsewhere],
+            redirectsLeft: 2, redirectLimit: 2, cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "redirects to another origin, and tokens that die", heads: [.ok, .redirectElsewhere],
+            redirectsLeft: 2, renewals: [.renewed, .failed], deathsLeft: 1, slots: 2),
+        ExchangeModelSettings(
+            name: "busy servers at both origins", signed: [false, false], heads: [.ok, .busy, .redirectElsewhere],
+            redirectsLeft: 1, busyLeft: 2, quota: 1),
     ]
 }
 
@@ -166,7 +179,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
 
     struct Tampering: Sendable, Equatable {
         let manner: Manner
-        let kind: String
+        let kind: ExchangeMachine.Command.Kind
         /// The event with which it is done wrong, and whether the exchange has ended; `nil` for any.
         var event: String?
         var isEnded: Bool?
@@ -188,10 +201,11 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
     }
 
     private init(
-        _ kind: String, _ manner: Manner, in settings: String, after event: String? = nil, isEnded: Bool? = nil,
+        _ kind: ExchangeMachine.Command.Kind, _ manner: Manner, in settings: String, after event: String? = nil,
+        isEnded: Bool? = nil,
         isDeep: Bool = false
     ) {
-        name = "\(kind) \(manner.rawValue)" + (event.map { " after \($0)" } ?? "")
+        name = "\(kind.rawValue) \(manner.rawValue)" + (event.map { " after \($0)" } ?? "")
         settingsName = settings
         tampering = Tampering(manner: manner, kind: kind, event: event, isEnded: isEnded)
         self.isDeep = isDeep
@@ -225,6 +239,12 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
     static let joinedAfterItsEnd = PlantedExchangeBug("joinedAfterItsEnd", in: "callers that share, and leave")
     static let unsafeRequestRepeated = PlantedExchangeBug(
         "unsafeRequestRepeated", in: "lost attempts that are sent again")
+    static let tokenGoesAlong = PlantedExchangeBug(
+        "tokenGoesAlong", in: "redirects to another origin, and back")
+    static let slotGoesBackWhereTheExchangeIs = PlantedExchangeBug(
+        "slotGoesBackWhereTheExchangeIs", in: "redirects to another origin, and back")
+    static let slotInHandForgotten = PlantedExchangeBug(
+        "slotInHandForgotten", in: "redirects to another origin, and tokens that die", isDeep: true)
     static let streamRepeated = PlantedExchangeBug(
         "streamRepeated", in: "streams that are lost before and after their heads")
 
@@ -232,60 +252,111 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         toldTwice, lateEventCounts, deadlineChangesUnnumbered, retriedTwice, sentAfterItsEnd, sinkFailureIgnored,
         signedByWhoeverHasTheSlot, slowReaderCountsAsSilence, pauseCutShort, signOutIgnoredInAPause, retriedForEver,
         retriedUnpaid, retriedAfterTheDeadline, unsafeRequestRepeated, streamRepeated, joinedAfterItsEnd,
+        tokenGoesAlong,
+        slotGoesBackWhereTheExchangeIs, slotInHandForgotten,
         // The session and its queue.
-        PlantedExchangeBug("askSession", .leftOut, in: "401s and refreshes"),
-        PlantedExchangeBug("askSessionWithSlot", .leftOut, in: "a token that dies in the lane"),
-        PlantedExchangeBug("askSessionWithSlot", .doubled, in: "a token that dies in the lane"),
-        PlantedExchangeBug("leaveSession", .leftOut, in: "401s while callers leave"),
-        PlantedExchangeBug("tokenRejected", .leftOut, in: "401s and refreshes"),
-        PlantedExchangeBug("tokenRejected", .late, in: "401s and refreshes"),
-        PlantedExchangeBug("releaseNotice", .leftOut, in: "401s that nothing can be done about"),
-        PlantedExchangeBug("releaseNotice", .doubled, in: "401s that nothing can be done about"),
+        PlantedExchangeBug(.askSession, .leftOut, in: "401s and refreshes"),
+        PlantedExchangeBug(.askSessionWithSlot, .leftOut, in: "a token that dies in the lane"),
+        PlantedExchangeBug(.askSessionWithSlot, .doubled, in: "a token that dies in the lane"),
+        PlantedExchangeBug(.askSession, .doubled, in: "401s and refreshes"),
+        PlantedExchangeBug(.leaveSession, .leftOut, in: "401s while callers leave"),
+        PlantedExchangeBug(.tokenAccepted, .leftOut, in: "401s and refreshes"),
+        PlantedExchangeBug(.tokenAccepted, .doubled, in: "401s and refreshes"),
+        PlantedExchangeBug(.tokenAccepted, .late, in: "files that are asked for again"),
+        PlantedExchangeBug(.tokenRejected, .doubled, in: "401s and refreshes"),
+        PlantedExchangeBug(.tokenRejected, .leftOut, in: "401s and refreshes"),
+        PlantedExchangeBug(.tokenRejected, .late, in: "401s and refreshes"),
+        PlantedExchangeBug(.releaseNotice, .leftOut, in: "401s that nothing can be done about"),
+        PlantedExchangeBug(.releaseNotice, .doubled, in: "401s that nothing can be done about"),
         // The lane.
-        PlantedExchangeBug("enterLane", .leftOut, in: "answers and a lost attempt"),
-        PlantedExchangeBug("enterLane", .doubled, in: "answers and a lost attempt"),
-        PlantedExchangeBug("leaveLane", .leftOut, in: "401s while callers leave"),
-        PlantedExchangeBug("giveSlotBack", .leftOut, in: "401s and refreshes", after: "head"),
-        PlantedExchangeBug("giveSlotBack", .leftOut, in: "answers and a lost attempt", after: "finished"),
-        PlantedExchangeBug("giveSlotBack", .leftOut, in: "answers and a lost attempt", after: "failed"),
+        PlantedExchangeBug(.enterLane, .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.enterLane, .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.leaveLane, .leftOut, in: "401s while callers leave"),
+        PlantedExchangeBug(.giveSlotBack, .leftOut, in: "401s and refreshes", after: "head"),
+        PlantedExchangeBug(.giveSlotBack, .leftOut, in: "answers and a lost attempt", after: "finished"),
+        PlantedExchangeBug(.giveSlotBack, .leftOut, in: "answers and a lost attempt", after: "failed"),
         PlantedExchangeBug(
-            "giveSlotBack", .leftOut, in: "401s while callers leave", after: "slotGranted", isEnded: true),
-        PlantedExchangeBug("giveSlotBack", .leftOut, in: "a slow reader while time runs out", after: "head"),
-        PlantedExchangeBug("giveSlotBack", .leftOut, in: "busy servers while callers leave", after: "paid"),
-        PlantedExchangeBug("giveSlotBack", .leftOut, in: "a token that dies in the lane", after: "queuedBySession"),
-        PlantedExchangeBug("giveSlotBack", .doubled, in: "401s and refreshes"),
+            .giveSlotBack, .leftOut, in: "401s while callers leave", after: "slotGranted", isEnded: true),
+        PlantedExchangeBug(.giveSlotBack, .leftOut, in: "a slow reader while time runs out", after: "head"),
+        PlantedExchangeBug(.giveSlotBack, .leftOut, in: "busy servers while callers leave", after: "paid"),
+        PlantedExchangeBug(.giveSlotBack, .leftOut, in: "a token that dies in the lane", after: "queuedBySession"),
+        PlantedExchangeBug(.giveSlotBack, .doubled, in: "401s and refreshes"),
         // The attempt.
-        PlantedExchangeBug("sign", .leftOut, in: "a token that dies in the lane"),
-        PlantedExchangeBug("sign", .doubled, in: "a token that dies in the lane"),
-        PlantedExchangeBug("send", .leftOut, in: "answers and a lost attempt"),
-        PlantedExchangeBug("send", .doubled, in: "answers and a lost attempt"),
-        PlantedExchangeBug("stop", .leftOut, in: "answers and a lost attempt"),
-        PlantedExchangeBug("limitRest", .leftOut, in: "redirects"),
+        PlantedExchangeBug(.sign, .leftOut, in: "a token that dies in the lane"),
+        PlantedExchangeBug(.sign, .doubled, in: "a token that dies in the lane"),
+        PlantedExchangeBug(.send, .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.send, .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.stop, .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.limitRest, .leftOut, in: "redirects"),
         // The response.
-        PlantedExchangeBug("openDestination", .leftOut, in: "a slow reader while time runs out"),
-        PlantedExchangeBug("keepPart", .leftOut, in: "a slow reader while time runs out"),
-        PlantedExchangeBug("keepBody", .leftOut, in: "401s with long bodies", isDeep: true),
-        PlantedExchangeBug("abandonBody", .leftOut, in: "answers and a lost attempt"),
-        PlantedExchangeBug("deliver", .leftOut, in: "answers and a lost attempt"),
-        PlantedExchangeBug("deliver", .doubled, in: "answers and a lost attempt"),
-        PlantedExchangeBug("tell", .leftOut, in: "answers and a lost attempt"),
-        PlantedExchangeBug("tell", .doubled, in: "answers and a lost attempt"),
-        PlantedExchangeBug("tell", .leftOut, in: "callers that share, and leave", after: "cancelled"),
+        PlantedExchangeBug(.keepCookies, .leftOut, in: "redirects while time runs out"),
+        PlantedExchangeBug(.keepCookies, .doubled, in: "redirects while time runs out"),
+        PlantedExchangeBug(.keepCookies, .late, in: "redirects while time runs out"),
+        PlantedExchangeBug(.openDestination, .doubled, in: "files that are asked for again while time runs out"),
+        PlantedExchangeBug(.openDestination, .leftOut, in: "a slow reader while time runs out"),
+        PlantedExchangeBug(.keepPart, .leftOut, in: "a slow reader while time runs out"),
+        PlantedExchangeBug(.keepPart, .doubled, in: "401s with long bodies"),
+        PlantedExchangeBug(.dropPart, .leftOut, in: "redirects"),
+        PlantedExchangeBug(.keepBody, .doubled, in: "401s and refreshes"),
+        PlantedExchangeBug(.keepBody, .leftOut, in: "401s with long bodies", isDeep: true),
+        PlantedExchangeBug(.abandonBody, .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.deliver, .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.deliver, .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.tell, .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.tell, .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.tell, .leftOut, in: "callers that share, and leave", after: "cancelled"),
         // Another attempt.
-        PlantedExchangeBug("payForRetry", .leftOut, in: "busy servers while callers leave"),
-        PlantedExchangeBug("giveBack", .leftOut, in: "busy servers while callers leave"),
-        PlantedExchangeBug("giveBack", .doubled, in: "busy servers while callers leave"),
-        PlantedExchangeBug("pause", .leftOut, in: "busy servers while callers leave"),
+        PlantedExchangeBug(.payForRetry, .leftOut, in: "busy servers while callers leave"),
+        PlantedExchangeBug(.giveBack, .leftOut, in: "busy servers while callers leave"),
+        PlantedExchangeBug(.giveBack, .doubled, in: "busy servers while callers leave"),
+        PlantedExchangeBug(.pause, .leftOut, in: "busy servers while callers leave"),
         PlantedExchangeBug(
-            "leavePause", .leftOut, in: "busy servers while people sign out", after: "ring", isDeep: true),
-        PlantedExchangeBug("leavePause", .leftOut, in: "no network while callers leave"),
+            .leavePause, .leftOut, in: "busy servers while people sign out", after: "ring", isDeep: true),
+        PlantedExchangeBug(.leavePause, .leftOut, in: "no network while callers leave"),
         // The deadline.
-        PlantedExchangeBug("setDeadline", .leftOut, in: "answers and a lost attempt", after: "slotGranted"),
-        PlantedExchangeBug("setDeadline", .leftOut, in: "busy servers while callers leave", after: "pauseNoted"),
+        PlantedExchangeBug(.setDeadline, .leftOut, in: "answers and a lost attempt", after: "slotGranted"),
+        PlantedExchangeBug(.setDeadline, .leftOut, in: "busy servers while callers leave", after: "pauseNoted"),
         PlantedExchangeBug(
-            "setDeadline", .leftOut, in: "a slow reader while time runs out", after: "pauseChanged(false"),
-        PlantedExchangeBug("removeDeadline", .leftOut, in: "answers and a lost attempt"),
+            .setDeadline, .leftOut, in: "a slow reader while time runs out", after: "pauseChanged(false"),
+        PlantedExchangeBug(.removeDeadline, .leftOut, in: "answers and a lost attempt"),
+        // The observers.
+        PlantedExchangeBug(.noteRetry, .leftOut, in: "busy servers while callers leave"),
+        PlantedExchangeBug(.noteRetry, .doubled, in: "busy servers while callers leave"),
+        PlantedExchangeBug(.noteRetry, .late, in: "busy servers while callers leave"),
+        PlantedExchangeBug(.noteRetryAfter, .leftOut, in: "401s and refreshes"),
+        PlantedExchangeBug(.noteRetryAfter, .doubled, in: "401s and refreshes"),
+        PlantedExchangeBug(.noteRetryAfter, .late, in: "401s and refreshes"),
+        PlantedExchangeBug(.noteRedirect, .leftOut, in: "busy servers at both origins"),
+        PlantedExchangeBug(.noteRedirect, .doubled, in: "busy servers at both origins"),
+        PlantedExchangeBug(.noteRedirect, .late, in: "busy servers at both origins"),
     ]
 
     static let inExtent = all.filter { TestExtent.isWhole || !$0.isDeep }
+
+    /// Whether a command does the same when it is done twice, or after those behind it: then nothing can be found.
+    private static func isHarmless(_ kind: ExchangeMachine.Command.Kind, _ manner: Manner) -> Bool {
+        switch (manner, kind) {
+        case (.leftOut, _): false
+        case (.doubled, .leaveSession), (.doubled, .leaveLane), (.doubled, .stop), (.doubled, .limitRest),
+            (.doubled, .dropPart), (.doubled, .abandonBody), (.doubled, .payForRetry), (.doubled, .pause),
+            (.doubled, .leavePause), (.doubled, .setDeadline), (.doubled, .removeDeadline):
+            true
+        case (.doubled, _): false
+        // What goes on in the same thread must not come before it.
+        case (.late, .tokenAccepted), (.late, .tokenRejected), (.late, .keepCookies), (.late, .noteRetry),
+            (.late, .noteRetryAfter), (.late, .noteRedirect):
+            false
+        case (.late, _): true
+        }
+    }
+
+    /// The commands with which nothing is done wrong in a manner that could do harm.
+    static var missing: [String] {
+        ExchangeMachine.Command.Kind.allCases.flatMap { kind in
+            [Manner.leftOut, .doubled, .late].filter { manner in
+                !isHarmless(kind, manner)
+                    && !all.contains { $0.tampering?.kind == kind && $0.tampering?.manner == manner }
+            }.map { "\(kind.rawValue) \($0.rawValue)" }
+        }
+    }
 }

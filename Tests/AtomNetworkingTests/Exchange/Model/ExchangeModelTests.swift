@@ -11,4 +11,7 @@ struct ExchangeModelTests {
     func plantedBug(bug: PlantedExchangeBug) async throws {
         try await ExchangeWorld(bug.settings, bug: bug).expectBug(bug.name)
     }
+
+    @Test("Each command is left out, doubled and done late where that does harm")
+    func everyCommand() { #expect(PlantedExchangeBug.missing == []) }
 }

@@ -8,7 +8,9 @@ extension ExchangeWorld {
         for (index, exchange) in exchanges.enumerated() {
             key.add(-1)
             describe(exchange, to: &key)
-            key.add(lane.firstIndex(of: index) ?? -1)
+            for lane in lanes { key.add(lane.firstIndex(of: index) ?? -1) }
+            key.add(origin(of: index))
+            key.add(exchange.sut.machine.attempt.hasLeftOrigin)
             key.add(queue.firstIndex(of: index) ?? -1)
             key.add(pausing.contains(index))
             key.add(network[index] ?? -1)
@@ -28,9 +30,10 @@ extension ExchangeWorld {
         key.add(hasMissed)
         key.add(left.leavesLeft)
         key.add(isGood)
+        key.add(isUnproven)
         key.add(isOver)
         key.add(isRefreshing)
-        key.add(taken)
+        for count in taken { key.add(count) }
         key.add(holders)
         key.add(isNoticeHeld)
         key.add(left.partsLeft)
@@ -44,7 +47,7 @@ extension ExchangeWorld {
         key.add(left.busyLeft)
         key.add(left.offlineLeft)
         key.add(left.signOutsLeft)
-        key.add(spent)
+        for cost in spent { key.add(cost) }
         return key
     }
 
@@ -65,8 +68,9 @@ extension ExchangeWorld {
             key.add(place != nil)
         case .pausing:
             key.add(9)
-        case .sending(let version):
+        case .sending(let version, let isUnproven):
             key.add(3)
+            key.add(isUnproven)
             key.add(version.map { $0 == self.version ? 1 : 2 } ?? 0)
         case .paying(let retry):
             key.add(10)
@@ -94,7 +98,7 @@ extension ExchangeWorld {
         key.add(exchange.alarm)
         key.add(exchange.generation.map { $0 == generation ? 1 : 2 } ?? 0)
         key.add(exchange.rejectedVersion.map { $0 == version ? 1 : 2 } ?? 0)
-        key.add(exchange.paid)
+        for cost in exchange.paid { key.add(cost) }
         key.add(machine.retries?.failures.count ?? 0)
         key.add(machine.waitsForNetwork)
         key.add(machine.clock.end == nil)
@@ -113,6 +117,9 @@ extension ExchangeWorld {
                 wire.isDraining, wire.isStreaming, wire.isPaused, wire.isHeldBack,
             ] { flags = flags * 2 + (flag ? 1 : 0) }
             key.add(flags)
+            key.add(wire.origin)
+            key.add(wire.parts - wire.partsKept)
+            key.add(wire.isTooLong && !wire.isCancelled)
             key.add(wire.drainNumber)
             key.add(wire.sink.hashValue)
         }
@@ -132,11 +139,14 @@ extension ExchangeWorld {
         case .rejected(let version):
             key.add(23)
             key.add(version == self.version)
-        case .accepted(let version):
+        case .accepted(let version, let index, let number):
             key.add(24)
             key.add(version == self.version)
-        case .event(let index, .slotGranted(_, let isSigned, let version)):
+            key.add(index)
+            key.add(number)
+        case .event(let index, .slotGranted(_, let isSigned, let version, let isUnproven)):
             key.add(25)
+            key.add(isUnproven)
             key.add(index)
             key.add(isSigned)
             key.add(version == self.version)

@@ -8,6 +8,11 @@ extension ExchangeWorld {
         let wasPaused = isPaused(index)
         let (commands, letsGo) = exchanges[index].sut.take(event)
         guard commands.count <= ExchangeMachine.Commands.capacity + 1 else { throw Violation("too many commands") }
+        let goesOn = commands.firstIndex { [.askSession, .enterLane, .pause].contains($0.kind) }
+        let note = commands.lastIndex { [.noteRetry, .noteRetryAfter, .noteRedirect].contains($0.kind) }
+        if let goesOn, let note, goesOn < note {
+            throw Violation("the observers are told of another attempt after it has begun")
+        }
         let machine = exchanges[index].sut.machine
         let letGo = letsGo ? letGo(of: index) : nil
         if case .ring(let instant) = event {
@@ -22,7 +27,16 @@ extension ExchangeWorld {
         if case .pauseChanged(let isPaused, let number) = event {
             exchanges[index].wires[number - 1].isPaused = isPaused
         }
+        if case .part(.big, let number) = event, !isWanted(index, number) {
+            exchanges[index].wires[number - 1].isTooLong = true
+        }
+        if case .refusedByDestination = event, !before.hasEnded, !machine.hasEnded, letGo != nil {
+            exchanges[index].restarts += 1
+        }
         if case .head(let head, let number) = event {
+            if case .sending = before.state, number == before.number {
+                exchanges[index].wires[number - 1].isJudged = true
+            }
             if exchanges[index].sut.isStreamed, head == .ok, !before.hasEnded {
                 exchanges[index].wires[number - 1].isStreaming = true
             }
@@ -46,31 +60,44 @@ extension ExchangeWorld {
         _ before: ExchangeMachine
     ) throws(Violation) -> [Operation] {
         switch command {
-        case .nothing, .keepCookies, .noteRetryAfter, .noteRedirect: return []
-        case .openDestination: return number.map { [.event(index, .partKept($0))] } ?? []
+        case .nothing: return []
+        case .keepCookies: return number.map { [.keepCookies(index, $0)] } ?? []
+        case .noteRetryAfter, .noteRedirect: return [.note(index)]
+        case .openDestination:
+            guard let number else { return [] }
+            exchanges[index].wires[number - 1].openings += 1
+            guard exchanges[index].wires[number - 1].openings == 1 else {
+                throw Violation("the destination of attempt \(index).\(number) is opened twice")
+            }
+            return [.event(index, .partKept(number))]
         case .askSession: return [.askSession(index)]
-        case .askSessionWithSlot(let place): return [.askWithSlot(index, place: place)]
+        case .askSessionWithSlot(let place): return [.askWithSlot(index, place: place, origin: origin(of: index))]
         case .leaveSession: return [.leaveSession(index)]
-        case .tokenAccepted(let version): return [.accepted(version: version)]
+        case .tokenAccepted(let version): return number.map { [.accepted(version: version, index, $0)] } ?? []
         case .tokenRejected(let version):
             exchanges[index].retries += 1
             return [.rejected(version: version)]
         case .releaseNotice: return [.releaseNotice]
         case .enterLane(let place): return [.enterLane(index, place: place)]
         case .leaveLane(let place): return [.leaveLane(index, place: place)]
-        case .giveSlotBack: return [.releaseSlot]
+        case .giveSlotBack:
+            var slotOrigin: Int?
+            if case .queuedBySession(let origin) = event { slotOrigin = origin }
+            return [.releaseSlot(index, slotOf: slotOrigin, number)]
         case .sign(let place): return [.sign(index, place: place)]
         case .send:
             guard !before.hasEnded else { throw Violation("exchange \(index) is sent after its end (G5)") }
-            if case .sending(let version) = exchanges[index].sut.machine.state, isSigned(index), version == nil {
-                throw Violation("exchange \(index) is sent without its signature (G2)")
-            }
-            if case .sending(let version?) = exchanges[index].sut.machine.state,
+            try checkSending(index)
+            if case .sending(let version?, _) = exchanges[index].sut.machine.state,
                 version == exchanges[index].rejectedVersion
             {
                 throw Violation("exchange \(index) is sent with a token that the server has rejected (G2)")
             }
-            exchanges[index].wires.append(Wire())
+            var wire = Wire(origin: origin(of: index))
+            if case .sending(let version, let isUnproven) = exchanges[index].sut.machine.state {
+                (wire.version, wire.isUnproven) = (version, isUnproven)
+            }
+            exchanges[index].wires.append(wire)
             let number = exchanges[index].wires.count
             exchanges[index].wire = number
             return [.hand(index, number), .started(index, number)]
@@ -78,6 +105,7 @@ extension ExchangeWorld {
         case .limitRest(let isKept): return number.map { [.limitRest(index, $0, order: isKept ? 1 : 2)] } ?? []
         case .keepPart:
             guard case .part(let part, let number) = event else { return [] }
+            exchanges[index].wires[number - 1].partsKept += 1
             switch part {
             case .ofAnotherFile: return [.abandon(index, number), .event(index, .refusedByDestination(number))]
             case .refused: return [.abandon(index, number), .event(index, .sinkFailed(number))]
@@ -91,9 +119,9 @@ extension ExchangeWorld {
         case .abandonBody: return number.map { [.abandon(index, $0)] } ?? []
         case .deliver: return number.map { [.deliver(index, $0)] } ?? []
         case .tell: return [.tell(index)]
-        case .payForRetry: return [.pay(index)]
+        case .payForRetry: return [.pay(index, number)]
         case .giveBack(let cost):
-            if case .paid = event {} else { exchanges[index].paid -= cost }
+            if case .paid = event {} else { exchanges[index].paid[origin(of: index)] -= cost }
             return [.refund(index, cost)]
         case .pause: return [.notePause(index), .watchNetwork(index), .lookAgain(index)]
         case .leavePause: return [.leavePause(index)]
@@ -101,14 +129,55 @@ extension ExchangeWorld {
             return [.setDeadline(index, number: number, at: Int(instant.nanoseconds / 1_000_000_000))]
         case .removeDeadline(let number): return [.removeDeadline(index, number: number)]
         case .noteRetry:
-            exchanges[index].paid += exchanges[index].sut.machine.retries?.last.cost ?? 0
+            exchanges[index].paid[origin(of: index)] += exchanges[index].sut.machine.retries?.last.cost ?? 0
             try checkRepetition(of: index, from: before)
-            return []
+            return [.note(index)]
         }
     }
 
     private func isPausing(_ index: Int) -> Bool {
         if case .pausing = exchanges[index].sut.machine.state { true } else { false }
+    }
+
+    /// What must hold when an exchange is sent, or sent again.
+    private func checkSending(_ index: Int) throws(Violation) {
+        let machine = exchanges[index].sut.machine
+        if case .sending(let version, _) = machine.state {
+            if machine.isAttemptSigned, version == nil {
+                throw Violation("exchange \(index) is sent without its signature (G2)")
+            }
+            if origin(of: index) != 0, version != nil {
+                throw Violation("the token of exchange \(index) goes to another origin (G7)")
+            }
+        }
+        // A thread may be held up between a decision and what it tells of it, for as long as a pause.
+        let untold = threads.reduce(0) { sum, thread in sum + thread.operations.count { $0 == .note(index) } }
+        try checkNotes(of: index, untold: untold)
+        try checkJudgements(of: index)
+    }
+
+    private func checkNotes(of index: Int, untold: Int = 0) throws(Violation) {
+        let (exchange, machine) = (exchanges[index], exchanges[index].sut.machine)
+        let further =
+            (machine.hasRetried ? 1 : 0) + (machine.retries?.failures.count ?? 0) + machine.attempt.redirects
+            + exchange.restarts
+        guard exchange.notes + untold == further else {
+            throw Violation("the observers are told \(exchange.notes) times of \(further) further attempts")
+        }
+    }
+
+    /// What must have been done before an exchange is sent again, or its caller is told.
+    func checkJudgements(of index: Int) throws(Violation) {
+        let exchange = exchanges[index]
+        for (place, wire) in exchange.wires.enumerated() where wire.isJudged {
+            guard wire.cookiesKept == 1 else {
+                throw Violation("the cookies of attempt \(index).\(place + 1) are kept \(wire.cookiesKept) times")
+            }
+            if wire.version != nil, wire.head != .unauthorized, wire.acceptances != (wire.isUnproven ? 1 : 0) {
+                throw Violation(
+                    "the session hears \(wire.acceptances) times that attempt \(index).\(place + 1)'s token is good")
+            }
+        }
     }
 
     /// What must hold when an exchange goes on to another attempt.
@@ -160,15 +229,18 @@ extension ExchangeWorld {
 
     /// What must hold whenever no thread is at work.
     func checkAtRest() throws(Violation) {
-        var holders = 0
+        var holders = [0, 0]
         for (index, exchange) in exchanges.enumerated() {
             let machine = exchange.sut.machine
             if exchange.retries > 1 { throw Violation("exchange \(index) is retried twice (G6)") }
+            try checkNotes(of: index)
             if machine.hasEnded {
                 if exchange.deadline != nil { throw Violation("a deadline of exchange \(index) is left armed") }
                 if exchange.tellings == 0 { throw Violation("exchange \(index) has ended and nobody was told (G5)") }
                 if queue.contains(index) { throw Violation("exchange \(index) is queued after its end") }
-                if lane.contains(index) { throw Violation("exchange \(index) stands in the lane after its end") }
+                if lanes[0].contains(index) || lanes[1].contains(index) {
+                    throw Violation("exchange \(index) stands in the lane after its end")
+                }
             } else if exchange.hasBegun {
                 if exchange.deadline == nil, !isPaused(index) {
                     throw Violation("exchange \(index) goes on without a deadline (G14)")
@@ -181,7 +253,9 @@ extension ExchangeWorld {
                 }
             }
             for (place, wire) in exchange.wires.enumerated() {
-                if !wire.isOver, settings.takesSlots, !wire.isPassed, !wire.isStreaming { holders += 1 }
+                if !wire.isOver, settings.takesSlots, !wire.isPassed, !wire.isStreaming {
+                    holders[wire.origin] += 1
+                }
                 try check(wire, index, place + 1)
             }
         }
@@ -217,8 +291,10 @@ extension ExchangeWorld {
                 throw Violation("the session doesn't know that exchange \(index) pauses")
             }
         }
-        let paid = exchanges.reduce(0) { $0 + $1.paid }
-        guard spent == paid else { throw Violation("retries have cost \(spent), and \(paid) were paid for") }
+        for origin in 0...1 {
+            let (spent, paid) = (spent[origin], exchanges.reduce(0) { $0 + $1.paid[origin] })
+            guard spent == paid else { throw Violation("retries have cost \(spent), and \(paid) were paid for") }
+        }
     }
 
     private func isOnWire(_ index: Int) -> Bool {
@@ -232,6 +308,9 @@ extension ExchangeWorld {
         if wire.isOver {
             guard wire.sink != .open else { throw Violation("the sink of attempt \(index).\(number) never ends") }
             return
+        }
+        if wire.isTooLong, !wire.isCancelled {
+            throw Violation("more of attempt \(index).\(number) is read than is worth a connection")
         }
         guard !isWanted(index, number), !wire.isCancelled, !wire.isDraining else { return }
         throw Violation("attempt \(index).\(number) is read for ever")
@@ -267,6 +346,7 @@ extension ModelledExchange.Event {
             .failed(let number, _), .restExpired(let number), .sinkFailed(let number),
             .refusedByDestination(let number), .pauseChanged(_, let number):
             number
+        case .paid(_, let number): number
         default: nil
         }
     }

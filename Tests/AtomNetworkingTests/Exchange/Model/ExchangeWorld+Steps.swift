@@ -35,15 +35,16 @@ extension ExchangeWorld {
             left.deathsLeft -= 1
             isGood = false
         case .head(let index, let number, let head):
-            if head == .redirect { left.redirectsLeft -= 1 }
+            if head.isRedirect { left.redirectsLeft -= 1 }
             if head.isBusy { left.busyLeft -= 1 }
             exchanges[index].wires[number - 1].head = head
-            if head == .unauthorized, case .sending(let version?) = exchanges[index].sut.machine.state {
+            if head == .unauthorized, case .sending(let version?, _) = exchanges[index].sut.machine.state {
                 exchanges[index].rejectedVersion = version
             }
             try spawn([.event(index, .head(head, number))], [index, number])
         case .part(let index, let number, let part):
             left.partsLeft -= 1
+            exchanges[index].wires[number - 1].parts += 1
             try spawn([.event(index, .part(part, number))], [index, number])
         case .finish(let index, let number):
             try spawn([.event(index, .finished(number))], [index, number])
@@ -67,6 +68,7 @@ extension ExchangeWorld {
             left.signOutsLeft -= 1
             generation += 1
             version += 1
+            isUnproven = false
             isGood = true
             isOver = false
             let refused = pausing.sorted()
@@ -108,6 +110,7 @@ extension ExchangeWorld {
         switch renewal {
         case .renewed:
             version += 1
+            isUnproven = true
             isGood = true
             try spawn([.release])
         case .failed, .missing:
@@ -137,14 +140,20 @@ extension ExchangeWorld {
             if number != .max { exchanges[index].deadlineNumber = number }
             exchanges[index].deadline = nil
         case .askSession(let index):
-            guard settings.takesSlots else { return [.askWithSlot(index, place: index)] }
-            guard taken == 0, lane.isEmpty else { return admit(index, slot: nil) }
-            taken = 1
-            return [.askWithSlot(index, place: index)]
+            let origin = origin(of: index)
+            guard settings.takesSlots else { return [.askWithSlot(index, place: index, origin: origin)] }
+            guard hasFreeSlot(origin) else { return try admit(index, slot: nil, of: nil) }
+            taken[origin] += 1
+            return [.askWithSlot(index, place: index, origin: origin)]
         case .rejected(let rejected):
             if rejected == version { isGood = false }
-        case .accepted:
-            break
+        case .accepted(let accepted, let index, let number):
+            exchanges[index].wires[number - 1].acceptances += 1
+            if accepted == version { isUnproven = false }
+        case .keepCookies(let index, let number):
+            exchanges[index].wires[number - 1].cookiesKept += 1
+        case .note(let index):
+            exchanges[index].notes += 1
         case .notePause(let index):
             guard isSigned(index) else { return [.event(index, .pauseNoted)] }
             guard exchanges[index].generation == generation else {
@@ -174,27 +183,37 @@ extension ExchangeWorld {
             if machine.waitsForNetwork { network[index] = machine.number }
         case .lookAgain(let index):
             if !exchanges[index].sut.machine.isPausing { network[index] = nil }
-        case .pay(let index):
+        case .pay(let index, let number):
             guard exchanges[index].sut.pays() else { return [] }
-            let isPaid = spent < settings.quota
-            if isPaid { spent += 1 }
-            return [.event(index, .paid(isPaid))]
-        case .refund(_, let cost):
-            spent -= cost
+            let isPaid = spent[origin(of: index)] < settings.quota
+            if isPaid { spent[origin(of: index)] += 1 }
+            return [.event(index, .paid(isPaid, number))]
+        case .refund(let index, let cost):
+            spent[origin(of: index)] -= cost
         case .leaveSession(let index):
             queue.removeAll { $0 == index }
         case .enterLane(let index, let place):
             return enterLane(index, place: place)
         case .leaveLane(let index, _):
-            lane.removeAll { $0 == index }
-        case .releaseSlot:
-            return try releaseSlot()
+            lanes[origin(of: index)].removeAll { $0 == index }
+        case .releaseSlot(let index, let slotOrigin, let number):
+            let ofAttempt = number.map { exchanges[index].wires[$0 - 1].origin }
+            let known =
+                bug == .slotGoesBackWhereTheExchangeIs
+                ? nil : bug == .slotInHandForgotten ? ofAttempt : slotOrigin ?? ofAttempt
+            return try releaseSlot(known ?? origin(of: index))
         case .sign(let index, let place):
             let isMember = exchanges[index].generation == generation
-            let version = isSigned(index) && isMember && isGood && !isOver ? version : nil
-            return [.event(index, .slotGranted(place: place, isSigned: version != nil, version: version))]
-        case .askWithSlot(let index, let place):
-            return admit(index, slot: place)
+            let version = exchanges[index].sut.machine.isAttemptSigned && isMember && isGood && !isOver ? version : nil
+            return [
+                .event(
+                    index,
+                    .slotGranted(
+                        place: place, isSigned: version != nil, version: version,
+                        isUnproven: version != nil && isUnproven))
+            ]
+        case .askWithSlot(let index, let place, let origin):
+            return try admit(index, slot: place, of: origin)
         case .hand, .started, .stop, .limitRest, .deliver, .keepBody, .abandon:
             return try performOnWire(operation)
         case .tell(let index):
@@ -217,14 +236,15 @@ extension ExchangeWorld {
     }
 
     /// The session's answer to an exchange that asks to go on.
-    private mutating func admit(_ index: Int, slot: Int?) -> [Operation] {
-        let queued = Operation.event(index, .queuedBySession(hasSlot: slot != nil))
+    private mutating func admit(_ index: Int, slot: Int?, of origin: Int?) throws(Violation) -> [Operation] {
+        let queued = Operation.event(index, .queuedBySession(slotOf: origin))
         if let admitted = exchanges[index].generation, admitted != generation {
             return [.holdNotice, .event(index, .refused(isMissing: false)), queued]
         }
         if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce, queued] }
         exchanges[index].generation = generation
         if isGood, !isRefreshing, queue.isEmpty { return [.event(index, .admitted(slot: slot))] }
+        guard !queue.contains(index) else { throw Violation("exchange \(index) is queued twice (G1)") }
         queue.append(index)
         // A queue that is being emptied is good by the time its end has its turn.
         if !isGood { isRefreshing = true }
@@ -233,21 +253,24 @@ extension ExchangeWorld {
 
     private mutating func enterLane(_ index: Int, place: Int?) -> [Operation] {
         guard settings.takesSlots else { return [.sign(index, place: index)] }
-        if taken == 0, lane.isEmpty {
-            taken = 1
+        let origin = origin(of: index)
+        if hasFreeSlot(origin) {
+            taken[origin] += 1
             return [.sign(index, place: index)]
         }
-        if place == nil { lane.append(index) } else { lane.insert(index, at: 0) }
+        if place == nil { lanes[origin].append(index) } else { lanes[origin].insert(index, at: 0) }
         return [.event(index, .queuedForSlot(place: index))]
     }
 
-    private mutating func releaseSlot() throws(Violation) -> [Operation] {
-        guard taken > 0 else { throw Violation("a slot is given back that nobody has") }
-        guard !lane.isEmpty else {
-            taken -= 1
+    private func hasFreeSlot(_ origin: Int) -> Bool { taken[origin] < settings.slots && lanes[origin].isEmpty }
+
+    private mutating func releaseSlot(_ origin: Int) throws(Violation) -> [Operation] {
+        guard taken[origin] > 0 else { throw Violation("a slot is given back that nobody has") }
+        guard !lanes[origin].isEmpty else {
+            taken[origin] -= 1
             return []
         }
-        let next = lane.removeFirst()
+        let next = lanes[origin].removeFirst()
         return [.sign(next, place: next)]
     }
 
@@ -268,17 +291,22 @@ extension ExchangeWorld {
             exchanges[index].wires[number - 1].drainNumber = order
             exchanges[index].wires[number - 1].isDraining = true
         case .deliver(let index, let number):
+            try checkParts(index, number)
             try endSink(index, number, .finished)
             guard case .ended(.response(let head), _) = exchanges[index].sut.machine.state,
                 head.headerFields["X-Attempt"] == "\(number)"
             else { throw Violation("exchange \(index) is given the answer of another attempt") }
             if head.statusCode == 200 {
                 // A success gives back what the last retry has cost.
-                spent -= (exchanges[index].sut.machine.retries?.cost ?? 0)
-                exchanges[index].paid -= (exchanges[index].sut.machine.retries?.cost ?? 0)
+                let (cost, origin) = (
+                    exchanges[index].sut.machine.retries?.cost ?? 0, exchanges[index].wires[number - 1].origin
+                )
+                spent[origin] -= cost
+                exchanges[index].paid[origin] -= cost
             }
             return try tell(index)
         case .keepBody(let index, let number):
+            try checkParts(index, number)
             try endSink(index, number, .finished)
             return [.event(index, .bodyKept(number))]
         case .abandon(let index, let number):
@@ -287,6 +315,13 @@ extension ExchangeWorld {
             break
         }
         return []
+    }
+
+    private func checkParts(_ index: Int, _ number: Int) throws(Violation) {
+        let wire = exchanges[index].wires[number - 1]
+        guard wire.partsKept == wire.parts, wire.openings == (wire.isStreaming ? 1 : 0) else {
+            throw Violation("the body of attempt \(index).\(number) is not what has come")
+        }
     }
 
     private mutating func endSink(_ index: Int, _ number: Int, _ end: Wire.Sink) throws(Violation) {
@@ -298,6 +333,7 @@ extension ExchangeWorld {
 
     private mutating func tell(_ index: Int) throws(Violation) -> [Operation] {
         exchanges[index].tellings += 1
+        try checkJudgements(of: index)
         guard exchanges[index].tellings == 1 else { throw Violation("exchange \(index) is told twice (G5)") }
         guard case .ended(let outcome, _) = exchanges[index].sut.machine.state else {
             throw Violation("exchange \(index) is told before its end")
@@ -330,7 +366,7 @@ extension ExchangeWorld.Operation {
     /// Whether it makes no difference to any other thread when this is done.
     fileprivate var concernsNobodyElse: Bool {
         switch self {
-        case .tell, .deliver, .abandon, .accepted, .keepBody: true
+        case .tell, .deliver, .abandon, .accepted, .keepBody, .keepCookies, .note: true
         default: false
         }
     }

@@ -1,7 +1,7 @@
 @testable import AtomNetworking
 
-/// Two exchanges over one slot, one session and a transport, with every thread
-/// at its own pace.
+/// Two exchanges over a slot or two, two origins, one session and a transport,
+/// with every thread at its own pace.
 ///
 /// What a machine asks for is a row of small operations, each of which takes
 /// at most one lock; between two of them any other thread may run.
@@ -20,7 +20,9 @@ struct ExchangeWorld: ModelledWorld {
         case removeDeadline(Int, number: Int)
         case askSession(Int)
         case rejected(version: Int)
-        case accepted(version: Int)
+        case accepted(version: Int, Int, Int)
+        case keepCookies(Int, Int)
+        case note(Int)
         case leaveSession(Int)
         case notePause(Int)
         case leavePause(Int)
@@ -30,13 +32,14 @@ struct ExchangeWorld: ModelledWorld {
         case endSharing
         case watchNetwork(Int)
         case lookAgain(Int)
-        case pay(Int)
+        case pay(Int, Int?)
         case refund(Int, Int)
         case enterLane(Int, place: Int?)
         case leaveLane(Int, place: Int)
-        case releaseSlot
+        /// Of an origin, of an attempt's, or of where the exchange is by then.
+        case releaseSlot(Int, slotOf: Int?, Int?)
         case sign(Int, place: Int)
-        case askWithSlot(Int, place: Int)
+        case askWithSlot(Int, place: Int, origin: Int)
         case started(Int, Int)
         case hand(Int, Int)
         case tell(Int)
@@ -61,7 +64,21 @@ struct ExchangeWorld: ModelledWorld {
     struct Wire: Hashable {
         enum Sink: Hashable { case open, finished, abandoned }
 
+        var origin = 0
+        /// Of the token that signs it.
+        var version: Int?
+        var isUnproven = false
         var head: ExchangeModelSettings.Head?
+        /// Whether the head counted; then its cookies have to be kept, and its token accepted or rejected, once.
+        var isJudged = false
+        var cookiesKept = 0
+        var acceptances = 0
+        /// How many parts have come, and how many the sink has got.
+        var parts = 0
+        var partsKept = 0
+        var openings = 0
+        /// Whether more has come than is read of a response that nobody wants.
+        var isTooLong = false
         /// Whether the machine went on without its answer.
         var isPassed = false
         /// Whether the transport has been called.
@@ -94,6 +111,10 @@ struct ExchangeWorld: ModelledWorld {
         var hasBegun = false
         var tellings = 0
         var retries = 0
+        /// What the observers were told of further attempts.
+        var notes = 0
+        /// How often a destination has asked for another response.
+        var restarts = 0
         var deadline: Int?
         var deadlineNumber = 0
         /// When the clock rings.
@@ -106,8 +127,8 @@ struct ExchangeWorld: ModelledWorld {
         var generation: Int?
         /// The token that the server has rejected.
         var rejectedVersion: Int?
-        /// What its retries have cost that was not given back.
-        var paid = 0
+        /// What its retries have cost at each origin that was not given back.
+        var paid = [0, 0]
     }
 
     let settings: ExchangeModelSettings
@@ -116,6 +137,7 @@ struct ExchangeWorld: ModelledWorld {
     var threads: [Thread] = []
     // The session.
     var version = 1
+    var isUnproven = true
     var isGood = true
     var isOver = false
     var isRefreshing = false
@@ -133,11 +155,11 @@ struct ExchangeWorld: ModelledWorld {
     var hasMissed = false
     /// The requests that wait for a network, with the attempt before.
     var network: [Int: Int] = [:]
-    // The quota.
-    var spent = 0
-    // The lane.
-    var taken = 0
-    var lane: [Int] = []
+    // The quotas of both origins.
+    var spent = [0, 0]
+    // Their lanes.
+    var taken = [0, 0]
+    var lanes: [[Int]] = [[], []]
     // What the app is told.
     var holders = 0
     var isNoticeHeld = false
@@ -161,6 +183,9 @@ struct ExchangeWorld: ModelledWorld {
     }
 
     func isSigned(_ index: Int) -> Bool { settings.signed[index] }
+
+    /// Where the exchange's request goes by now.
+    func origin(of index: Int) -> Int { exchanges[index].sut.isAtHome ? 0 : 1 }
 
     // MARK: What can happen
 
@@ -278,7 +303,7 @@ struct ExchangeWorld: ModelledWorld {
         if wire.isCancelled { return steps + [.lose(index, number)] }
         if wire.head == nil {
             for head in settings.heads
-            where (head != .redirect || left.redirectsLeft > 0) && (!head.isBusy || left.busyLeft > 0) {
+            where (!head.isRedirect || left.redirectsLeft > 0) && (!head.isBusy || left.busyLeft > 0) {
                 // A 401 twice says nothing new of an exchange that is not signed.
                 steps.append(.head(index, number, head))
             }

@@ -12,10 +12,10 @@ struct ModelledExchange {
 
     enum Event: Hashable, Sendable {
         case admitted(slot: Int?)
-        case queuedBySession(hasSlot: Bool)
+        case queuedBySession(slotOf: Int?)
         case refused(isMissing: Bool)
         case queuedForSlot(place: Int)
-        case slotGranted(place: Int, isSigned: Bool, version: Int?)
+        case slotGranted(place: Int, isSigned: Bool, version: Int?, isUnproven: Bool)
         case cancelled
         case ring(at: Int)
         case head(ExchangeModelSettings.Head, Int)
@@ -29,7 +29,7 @@ struct ModelledExchange {
         case refusedByDestination(Int)
         case pauseChanged(Bool, Int)
         case pauseNoted
-        case paid(Bool)
+        case paid(Bool, Int?)
         case networkReturned(Int)
     }
 
@@ -47,6 +47,7 @@ struct ModelledExchange {
         connectivityWait: .seconds(50))
 
     var machine: ExchangeMachine
+    private let home: Origin
     /// The retry that is being paid for.
     private var paying: Retry?
     let bug: PlantedExchangeBug?
@@ -69,6 +70,7 @@ struct ModelledExchange {
             ExchangeMachine.Terms(
                 policy: policy, isSigned: isSigned, hasSession: true, timeouts: request.timeouts,
                 deadline: Self.instant(Self.end)))
+        home = machine.attempt.target.origin
         if !isIdempotent { machine.attempt.method = "POST" }
         self.bug = bug
         self.isStreamed = isStreamed
@@ -79,8 +81,15 @@ struct ModelledExchange {
     }
 
     private static func head(_ head: ExchangeModelSettings.Head, _ number: Int) -> TransportResponse {
-        var fields = HeaderFields([.init(name: "X-Attempt", value: "\(number)")])
+        var fields = HeaderFields([
+            .init(name: "X-Attempt", value: "\(number)"), .init(name: "Set-Cookie", value: "a=b"),
+        ])
         if head == .redirect { fields.append(name: "Location", value: "/next") }
+        if head == .redirectElsewhere {
+            // There and back again.
+            let host = number.isMultiple(of: 2) ? "api" : "elsewhere"
+            fields.append(name: "Location", value: "https://\(host).example.com/next")
+        }
         return TransportResponse(statusCode: head.rawValue, headerFields: fields)
     }
 
@@ -106,15 +115,16 @@ struct ModelledExchange {
         let now = Self.instant(0)
         switch event {
         case .admitted(let slot): return machine.admitted(withSlotAt: slot)
-        case .queuedBySession(let hasSlot): return machine.queuedBySession(hasSlot: hasSlot)
+        case .queuedBySession(let origin): return machine.queuedBySession(hasSlot: origin != nil)
         case .refused(let isMissing):
             return machine.refused(
                 isMissing ? .missingCredential(delivery: .notSent) : .signedOut(delivery: .notSent), at: now)
         case .queuedForSlot(let place): return machine.queuedForSlot(place: place)
-        case .slotGranted(let place, let isSigned, let version):
+        case .slotGranted(let place, let isSigned, let version, let isUnproven):
             if bug == .sentAfterItsEnd, machine.hasEnded { return ExchangeMachine.Commands(.send) }
             return machine.slotGranted(
-                place: place, isSigned: isSigned || bug == .signedByWhoeverHasTheSlot, version: version, at: now)
+                place: place, isSigned: isSigned || bug == .signedByWhoeverHasTheSlot, version: version,
+                isUnproven: isUnproven, at: now)
         case .cancelled: return machine.cancelled()
         case .ring(let instant):
             let isEarly = bug == .pauseCutShort && instant == 1
@@ -125,6 +135,7 @@ struct ModelledExchange {
             if bug == .retriedTwice { machine.hasRetried = false }
             if bug == .retriedAfterTheDeadline { machine.clock.end = nil }
             if bug == .retriedForEver { machine.retries = nil }
+            defer { if bug == .tokenGoesAlong { machine.attempt.hasLeftOrigin = false } }
             let setback = RetryPolicy.Setback(
                 .status(head.rawValue), delivery: .answered, serverDelay: head == .busyForLong ? .seconds(1_000) : nil)
             return machine.headArrived(
@@ -159,12 +170,14 @@ struct ModelledExchange {
                     ? question(
                         after: RetryPolicy.Setback(.connection(code), delivery: isOffline ? .notSent : .maybeSent),
                         isOffline: isOffline) : nil, at: now)
-        case .paid(let isPaid):
+        case .paid(let isPaid, _):
             guard let paying else { return ExchangeMachine.Commands() }
             return machine.paid(isPaid || bug == .retriedUnpaid, for: paying)
         case .networkReturned(let number): return machine.networkReturned(after: number)
         }
     }
+
+    var isAtHome: Bool { machine.attempt.target.origin == home }
 
     func isPaying(_ retry: Retry) -> Bool { paying === retry }
 
@@ -213,9 +226,50 @@ extension ExchangeMachine {
 }
 
 extension ExchangeMachine.Command {
-    /// The name of the command, without its arguments.
-    var kind: String {
-        let text = "\(self)"
-        return String(text.prefix { $0 != "(" })
+    /// What is to be done, without its arguments.
+    enum Kind: String, CaseIterable {
+        case askSession, askSessionWithSlot, leaveSession, tokenAccepted, tokenRejected, releaseNotice
+        case enterLane, leaveLane, giveSlotBack
+        case sign, send, stop, limitRest
+        case keepCookies, openDestination, keepPart, dropPart, keepBody, abandonBody, deliver, tell
+        case payForRetry, giveBack, pause, leavePause
+        case setDeadline, removeDeadline
+        case noteRetry, noteRetryAfter, noteRedirect
+    }
+
+    var kind: Kind? {
+        switch self {
+        case .nothing: nil
+        case .askSession: .askSession
+        case .askSessionWithSlot: .askSessionWithSlot
+        case .leaveSession: .leaveSession
+        case .tokenAccepted: .tokenAccepted
+        case .tokenRejected: .tokenRejected
+        case .releaseNotice: .releaseNotice
+        case .enterLane: .enterLane
+        case .leaveLane: .leaveLane
+        case .giveSlotBack: .giveSlotBack
+        case .sign: .sign
+        case .send: .send
+        case .stop: .stop
+        case .limitRest: .limitRest
+        case .keepCookies: .keepCookies
+        case .openDestination: .openDestination
+        case .keepPart: .keepPart
+        case .dropPart: .dropPart
+        case .keepBody: .keepBody
+        case .abandonBody: .abandonBody
+        case .deliver: .deliver
+        case .tell: .tell
+        case .payForRetry: .payForRetry
+        case .giveBack: .giveBack
+        case .pause: .pause
+        case .leavePause: .leavePause
+        case .setDeadline: .setDeadline
+        case .removeDeadline: .removeDeadline
+        case .noteRetry: .noteRetry
+        case .noteRetryAfter: .noteRetryAfter
+        case .noteRedirect: .noteRedirect
+        }
     }
 }

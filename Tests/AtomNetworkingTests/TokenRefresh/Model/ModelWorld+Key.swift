@@ -117,8 +117,8 @@ extension ModelWorld {
             scribe.credential(ModelCredential(held.credential))
             scribe.time(held.expiry)
             scribe.key.add(
-                (held.isFromRefresh ? 1 : 0) + (held.isRejected ? 2 : 0) + (held.isProven ? 4 : 0)
-                    + (held.isCountedAsFruitless ? 8 : 0) + (held.ignoresLeeway ? 16 : 0)
+                (held.isUnproven ? 1 : 0) + (held.isRejected ? 2 : 0)
+                    + (held.ignoresLeeway ? 16 : 0)
                     + (held.finalFailure != nil ? 32 : 0))
             scribe.time(held.refreshTime)
         } else {
@@ -199,7 +199,7 @@ extension ModelWorld {
             switch request.state {
             case .done: 0
             case .asks: 1
-            case .reading(let version, _): version == sut.machine.version ? 2 : 3
+            case .reading(let version, _): isFresh(request, version) ? 2 : 3
             case .waiting: 4
             case .released: 5
             case .inSlotQueue: 6
@@ -211,8 +211,13 @@ extension ModelWorld {
         let earlier = requests.count { $0.joined < request.joined && $0.ticket != nil && $0.isUnderWay }
         let flags =
             (request.isNew ? 4 : 0) + (request.hasRetried ? 2 : 0) + (request.ticket != nil ? 1 : 0)
-            + (request.deadline < 100_000 ? 8 : 0)
-        return (state * 16 + flags) * 8 + (request.ticket == nil ? 0 : earlier)
+            + (request.deadline < 100_000 ? 8 : 0) + (request.isTurnedAway ? 16 : 0)
+        return (state * 32 + flags) * 8 + (request.ticket == nil ? 0 : earlier)
+    }
+
+    /// The gate doesn't mind the version.
+    private func isFresh(_ request: ModelRequest, _ version: Int) -> Bool {
+        !request.isTurnedAway || version == sut.machine.version
     }
 
     private func describe(_ request: ModelRequest, to scribe: inout ModelScribe) {
@@ -220,7 +225,7 @@ extension ModelWorld {
         case .idle: scribe.key.add(0)
         case .asks: scribe.key.add(1)
         case .reading(let version, let credential):
-            scribe.key.add(version == sut.machine.version ? 2 : 3)
+            scribe.key.add(isFresh(request, version) ? 2 : 3)
             scribe.credential(credential)
         case .waiting: scribe.key.add(4)
         case .released: scribe.key.add(9)
@@ -235,7 +240,9 @@ extension ModelWorld {
         }
         scribe.key.add(request.generation.map { $0 == sut.machine.generation ? 1 : 2 } ?? 0)
         scribe.key.add(request.ownGeneration.map { $0 == generation ? 1 : 2 } ?? 0)
-        scribe.key.add((request.isNew ? 4 : 0) + (request.hasRetried ? 2 : 0) + (request.ticket != nil ? 1 : 0))
+        scribe.key.add(
+            (request.isTurnedAway ? 8 : 0) + (request.isNew ? 4 : 0) + (request.hasRetried ? 2 : 0)
+                + (request.ticket != nil ? 1 : 0))
         if request.deadline < 100_000 { scribe.time(request.deadline) }
         scribe.key.add(request.slotPlace.map { place in requests.count { ($0.slotPlace ?? .max) < place } } ?? -1)
         let isPlaced = request.ticket != nil

@@ -70,6 +70,16 @@ extension ModelWorld {
 
     private mutating func ask(_ index: Int) throws(Violation) {
         guard case .reading(let version, let credential) = requests[index].state else { return }
+        if !requests[index].isTurnedAway {
+            if try passesGate(index, with: credential) { return }
+            if !settings.hasStore {
+                requests[index].isTurnedAway = true
+                requests[index].state = .asks
+                if !settings.readsApart { try read(index) }
+                return
+            }
+        }
+        requests[index].isTurnedAway = false
         let isFresh = version == sut.machine.version
         // With a store of its own, the session reads it by `load` instead.
         if isFresh, !settings.hasStore { learn(credential) }
@@ -103,9 +113,28 @@ extension ModelWorld {
         case .readAgain:
             guard !isFresh else { throw Violation("reads again although nothing has changed") }
             requests[index].state = .asks
+            requests[index].isTurnedAway = true
         }
         try perform(actions)
         if case .inSlotQueue = requests[index].state { try startIfThereAreNoSlots() }
+    }
+
+    /// Asks the gate, which reads the variable and not the version.
+    private mutating func passesGate(_ index: Int, with credential: ModelCredential) throws(Violation) -> Bool {
+        guard
+            let (ticket, generation) = sut.admittedAtOnce(
+                by: settings.renewal.means, of: requests[index].generation, ticket: requests[index].ticket,
+                read: settings.hasStore ? nil : credential.real, at: moment.instant)
+        else { return false }
+        if requests[index].ticket == nil {
+            joins += 1
+            requests[index].joined = joins
+        }
+        try checkGo(index)
+        admit(index, ticket, generation)
+        enterSlotQueue(index)
+        try startIfThereAreNoSlots()
+        return true
     }
 
     private mutating func admit(_ index: Int, _ ticket: Int, _ admitted: Int) {
@@ -129,6 +158,10 @@ extension ModelWorld {
             // It asks again before it gives its slot back.
             requests[index].state = .reading(version: sut.machine.version, store)
             try ask(index)
+            if case .asks = requests[index].state {
+                requests[index].state = .reading(version: sut.machine.version, store)
+                try ask(index)
+            }
             guard settings.slots else { return }
             if case .inSlotQueue = requests[index].state {
                 slotQueue.removeAll { $0 == index }
@@ -138,7 +171,7 @@ extension ModelWorld {
                 // The slot that it gives back goes to the next request, on the same thread.
                 try startNext()
             }
-        case .authorization(let value, let version):
+        case .authorization(let value, let version, _):
             let text = value.dropFirst("Bearer ".count)
             let access = Int(text.dropFirst()) ?? 0
             try checkStart(index, access)
@@ -154,6 +187,7 @@ extension ModelWorld {
         guard case .onWire(let version, let access, let isAccepted) = requests[index].state else { return }
         if isAccepted {
             if access == current?.access { tokens[access].isAccepted = true }
+            // Of a proven one the session isn't told, which would change nothing.
             sut.accepted(version: version)
             requests[index].state = .done
         } else if requests[index].hasRetried {

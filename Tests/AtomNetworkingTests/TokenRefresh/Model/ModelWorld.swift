@@ -106,6 +106,8 @@ struct ModelRequest: Hashable {
     /// When it joined the queue, as a number that only grows.
     var joined = 0
     var hasRetried = false
+    /// Whether the gate has not let it through: it asks the session next.
+    var isTurnedAway = false
     /// Its place in the lane, until it is sent.
     var slotPlace: Int?
     /// Whether it joined the queue without having been admitted before.

@@ -62,6 +62,15 @@ struct ModelledMachine {
         self.bug = bug
     }
 
+    mutating func admittedAtOnce(
+        by means: RefreshMeans, of generation: Int?, ticket: Int?, read: TokenCredential?, at instant: MonotonicInstant
+    ) -> (ticket: Int, generation: Int)? {
+        let admission = machine.admitAtOnce(
+            by: means, of: bug == .olderGenerationIsSigned ? nil : generation,
+            ticket: bug == .placeIsLostWithTheToken ? nil : ticket, read: read, at: instant)
+        return admission.map { ($0.ticket, $0.generation) }
+    }
+
     mutating func asked(
         _ waiter: Int, by means: RefreshMeans, of generation: Int?, ticket: Int?,
         read: (credential: TokenCredential, version: Int)?,
@@ -78,11 +87,6 @@ struct ModelledMachine {
         if bug == .endsWithoutReading, case .ended(let end) = machine.phase { return (.refuse(end.error), []) }
         let generation = bug == .olderGenerationIsSigned ? nil : generation
         let ticket = bug == .placeIsLostWithTheToken ? nil : ticket
-        if let (ticket, generation, _) = machine.admitAtOnce(
-            by: means, of: generation, ticket: ticket, read: read, at: now.instant)
-        {
-            return (.go(ticket: ticket, generation: generation), [])
-        }
         let (admission, actions) = machine.asked(
             waiter, by: means, of: generation, ticket: ticket, read: read, deadline: deadline, now: now)
         return (admission, perturb(actions))
@@ -97,7 +101,7 @@ struct ModelledMachine {
         guard bug == .deadTokenIsSent || forced.contains(waiter), signature == .none, let held = machine.held else {
             return signature
         }
-        return .authorization(held.authorization, version: machine.tokenNumber)
+        return .authorization(held.authorization, version: machine.tokenNumber, isUnproven: false)
     }
 
     mutating func accepted(version: Int) {

@@ -225,6 +225,8 @@ extension Catalogue {
             token("late, and the caller has gone", expecting: .failure) {
                 $0.timeout = (1, 2)
                 $0.holds = true
+                // The refresh ends a moment after the request.
+                $0.settles = true
             } serve: { line, head, _ in
                 guard line.readBody(of: head) != nil else { return .close }
                 line.holdHere()
