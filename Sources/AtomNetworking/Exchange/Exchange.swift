@@ -103,7 +103,9 @@ extension Exchange {
 
     func deadlinePassed(at now: MonotonicInstant) {
         let question = question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent))
-        handle { $0.machine.deadlinePassed(at: now, question) }
+        // An observer may hold up what has arrived.
+        let isBehind = content.withLock { $0.running }?.isBehind ?? false
+        handle { $0.machine.deadlinePassed(at: now, isBehind: isBehind, question) }
     }
 
     func released() { admitted(.unknown) }

@@ -514,7 +514,11 @@ extension ExchangeMachine {
     mutating func cancelled() -> Commands { fail(.cancelled(delivery)) }
 
     /// A deadline has passed; it may be an older one.
-    mutating func deadlinePassed(at now: MonotonicInstant, _ question: RetryQuestion? = nil) -> Commands {
+    ///
+    /// - Parameter isBehind: Whether the transport has something that has not been taken yet.
+    mutating func deadlinePassed(
+        at now: MonotonicInstant, isBehind: Bool = false, _ question: RetryQuestion? = nil
+    ) -> Commands {
         let isOver = clock.isOver(at: now)
         switch state {
         case .ended: return Commands()
@@ -534,7 +538,7 @@ extension ExchangeMachine {
         case .sending where isOver, .paying where isOver, .receiving where isOver:
             return fail(timeout("The request did not complete in \(clock.timeouts.total)"))
         case .receiving(_, .streamed(isPaused: true)): break
-        case .receiving where isKeeping: clock.lastActivity = now
+        case .sending where isBehind, .receiving where isBehind || isKeeping: clock.lastActivity = now
         case .sending, .receiving:
             guard now >= clock.silenceEnd else { break }
             let error = timeout("Nothing came or went for \(clock.timeouts.idle)")

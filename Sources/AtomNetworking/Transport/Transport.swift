@@ -86,6 +86,12 @@ public protocol TransportExchange: Sendable {
 
     /// Lets the body of the response go on after ``pause()``.
     func resume()
+
+    /// Whether something has arrived that `receive` has not been called with, or with which it has not returned.
+    ///
+    /// Then silence isn't the server's, and the idle time isn't over. It is called on any thread, when that time would
+    /// be over, and must not wait. The default is `false`.
+    var isBehind: Bool { get }
 }
 
 extension TransportExchange {
@@ -93,6 +99,8 @@ extension TransportExchange {
     public func pause() -> Bool { false }
     /// Nothing.
     public func resume() {}
+    /// Not known.
+    public var isBehind: Bool { false }
 }
 
 /// The result of `start` when nothing could be started.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// A response goes to a disk that doesn't take it.
+/// A response goes to a disk, or to an observer, that doesn't take it.
 @Suite(.timeLimit(.minutes(5))) struct StalledDiskTests {
     /// Takes each part when the gate opens.
     private final class Disk: ResponseDestination {
@@ -61,5 +61,41 @@ import Testing
         gate.open()
         #expect(await download.status() == 200)
         #expect(exchange.delivery == .answered)
+    }
+
+    /// Holds up the response of one path when its head has come.
+    private struct SlowObserver: RequestObserver {
+        let gate: Gate
+        let isAsked: Signal
+
+        func observe(_ event: RequestEvent) {
+            guard case .answered = event.kind, event.request?.url.hasSuffix("/file") == true else { return }
+            isAsked.raise()
+            gate.wait()
+        }
+    }
+
+    @Test(
+        "An observer that takes 40 seconds times out neither its own response nor others",
+        arguments: TransportUnderTest.all)
+    func slowObserver(over transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer {
+            $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("")
+        }
+        defer { server.stop() }
+        let (gate, isAsked) = (Gate(), Signal())
+        defer { gate.open() }
+        let time = ManualClock()
+        let atom = Atom.forTest(over: transport, request: 10, time: time) {
+            $0.observers = [SlowObserver(gate: gate, isAsked: isAsked)]
+        }
+        let slow = atom.call(server.endpoint("/file"))
+        await isAsked.wait()
+        for _ in 0..<8 {
+            #expect(await atom.call(server.endpoint()).status() == 200)
+            time.advance(by: .seconds(5))
+        }
+        gate.open()
+        #expect(await slow.status() == 200)
     }
 }

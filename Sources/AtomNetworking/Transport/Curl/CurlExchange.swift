@@ -89,6 +89,8 @@
 
         func resume() { loop.letGo(self) }
 
+        var isBehind: Bool { loop.delivery.holds(self) }
+
         /// More of the request's body can be read.
         func bodyIsReadable() { loop.goOn(self) }
 

@@ -29,7 +29,7 @@
         private let inbox = Guarded(Inbox())
         private let bell: CInt
         private let settings: CurlSettings
-        private let delivery = EventDelivery()
+        let delivery = EventDelivery()
         /// How often the process had been forked when the thread was started.
         private let forks = atom_curl_forks()
 

@@ -99,6 +99,13 @@
             return isBehind
         }
 
+        /// Whether an event of this exchange waits, or is being delivered.
+        func holds(_ exchange: CurlExchange) -> Bool {
+            state.withLock { state in
+                state.busy.contains { $0 === exchange } || state.waiting[state.first...].contains { $0?.exchange === exchange }
+            }
+        }
+
         private func deliver() {
             var last: CurlExchange?
             while true {

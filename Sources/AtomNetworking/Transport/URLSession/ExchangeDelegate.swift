@@ -354,6 +354,8 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
         if isFull { holdBack() }
     }
 
+    var isBehind: Bool { backlog.withLock { $0.size > 0 } }
+
     #if canImport(FoundationNetworking)
         /// Lets the session wait: a suspended task would lose its connection.
         private func holdBack() { delivery.sync {} }
