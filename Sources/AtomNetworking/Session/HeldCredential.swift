@@ -41,8 +41,8 @@ struct HeldCredential: Sendable {
     /// The `expiresAt` that ``expiry`` was computed from.
     private(set) var expiresAtAsRead: Date
 
-    /// Whether it comes from a refresh of this session, and the server has neither accepted a request with it nor is
-    /// it known that this can't happen any more.
+    /// Whether it comes from a refresh of this session, and no request has been accepted with it yet, nor has it
+    /// been counted as fruitless.
     var isUnproven: Bool
 
     /// The number of the access token among those that the session has held;

@@ -282,8 +282,7 @@ extension SessionMachine {
     /// The server's answer to a request signed with this access token is not a
     /// 401.
     mutating func accepted(version signed: Int) {
-        guard signed == tokenNumber else { return }
-        held?.isUnproven = false
+        if signed == tokenNumber { held?.isUnproven = false }
     }
 
     /// The server answered 401 to a first attempt signed with this access
@@ -442,7 +441,6 @@ extension SessionMachine {
     /// A refresh was fruitless if no request was accepted with its token.
     mutating func countIfFruitless(at instant: MonotonicInstant) {
         guard let held, held.isUnproven, !held.isUsable(at: instant) else { return }
-        // Counted once.
         self.held?.isUnproven = false
         fruitless.append(instant)
     }

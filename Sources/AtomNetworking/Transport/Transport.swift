@@ -87,10 +87,10 @@ public protocol TransportExchange: Sendable {
     /// Lets the body of the response go on after ``pause()``.
     func resume()
 
-    /// Whether something has arrived that `receive` has not been called with, or with which it has not returned.
+    /// Whether `receive` has still to be called with something that has arrived, or hasn't returned.
     ///
-    /// Then silence isn't the server's, and the idle time isn't over. It is called on any thread, when that time would
-    /// be over, and must not wait. The default is `false`.
+    /// A disk or an observer may hold it up: then silence isn't the server's, and the idle time isn't over. This is
+    /// called on any thread, when that time would be over, and must not wait. The default is `false`.
     var isBehind: Bool { get }
 }
 

@@ -28,7 +28,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private let place: Int
     private let turn: LoopTurn
     private let mayChangeConnection: Bool
-    private let receive: @Sendable (TransportEvent) -> Void
+    private let receiver: @Sendable (TransportEvent) -> Void
     /// The body, unless it is in memory.
     private let stream: RequestStream?
     /// The deadline for the request to get a connection.
@@ -42,6 +42,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private var isPaused = false
     /// Lets AsyncHTTPClient read on; `nil` unless it waits.
     private var paused: EventLoopPromise<Void>?
+    private var isReceiving = false
 
     // Accessed only on the loop.
     private var stage = ClientFailure.Stage.unsent
@@ -60,7 +61,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         (place, turn) = loops.take()
         self.mayChangeConnection = mayChangeConnection
         self.stream = stream
-        self.receive = receive
+        receiver = receive
         // A second later than the service's own deadline, which should end the
         // exchange.
         connectDeadline = .now() + .seconds(min(max(idleTimeout.components.seconds, 0), 31_536_000) + 2)
@@ -90,6 +91,14 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
             return self.task
         }
         if let task { Self.cancel(task) }
+    }
+
+    var isBehind: Bool { lock.withLock { isReceiving } }
+
+    private func receive(_ event: TransportEvent) {
+        lock.withLock { isReceiving = true }
+        receiver(event)
+        lock.withLock { isReceiving = false }
     }
 
     func pause() -> Bool {

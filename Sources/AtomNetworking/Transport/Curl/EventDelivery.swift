@@ -102,7 +102,8 @@
         /// Whether an event of this exchange waits, or is being delivered.
         func holds(_ exchange: CurlExchange) -> Bool {
             state.withLock { state in
-                state.busy.contains { $0 === exchange } || state.waiting[state.first...].contains { $0?.exchange === exchange }
+                state.busy.contains { $0 === exchange }
+                    || state.waiting[state.first...].contains { $0?.exchange === exchange }
             }
         }
 

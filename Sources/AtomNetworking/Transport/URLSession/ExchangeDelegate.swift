@@ -334,9 +334,10 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
 
     /// Passes an event on, after those before it; called on the delegate's queue.
     func pass(_ event: TransportEvent) {
-        guard case .data(let part) = event else { return delivery.async { [receive] in receive(event) } }
+        // Each counts, so that `isBehind` is true until `receive` has returned.
+        let size = if case .data(let part) = event { part.count } else { 1 }
         let isFull = backlog.withLock { backlog in
-            backlog.size += part.count
+            backlog.size += size
             guard !backlog.isFull, backlog.size > Self.maximumBacklog else { return false }
             backlog.isFull = true
             return true
@@ -344,7 +345,7 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
         delivery.async { [self] in
             receive(event)
             let goesOn = backlog.withLock { backlog in
-                backlog.size -= part.count
+                backlog.size -= size
                 guard backlog.isFull, backlog.size <= Self.maximumBacklog / 4 else { return false }
                 backlog.isFull = false
                 return true

@@ -89,7 +89,6 @@ extension ExchangeWorld {
         }
         key.add(machine.number)
         key.add(machine.hasRetried)
-        key.add(machine.isKeeping)
         key.add(machine.reach.hashValue)
         key.add(machine.attempt.redirects)
         key.add(machine.clock.lastChange - exchange.deadlineNumber)

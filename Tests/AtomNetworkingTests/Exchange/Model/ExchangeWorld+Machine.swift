@@ -15,7 +15,12 @@ extension ExchangeWorld {
         }
         let machine = exchanges[index].sut.machine
         let letGo = letsGo ? letGo(of: index) : nil
-        if case .ring(let instant) = event {
+        if case .ring(let instant, let isBehind) = event {
+            if isBehind, instant == ModelledExchange.silence, machine.hasEnded || machine.unpaidRetry != nil,
+                isOnWire(before)
+            {
+                throw Violation("exchange \(index) runs out of time while a receiver is slow (G14)")
+            }
             if case .pausing = before.state, instant < ModelledExchange.pauseEnd, !isPausing(index) {
                 throw Violation("exchange \(index) goes on before its pause is over")
             }
@@ -69,7 +74,7 @@ extension ExchangeWorld {
             guard exchanges[index].wires[number - 1].openings == 1 else {
                 throw Violation("the destination of attempt \(index).\(number) is opened twice")
             }
-            return [.event(index, .partKept(number))]
+            return []
         case .askSession: return [.askSession(index)]
         case .askSessionWithSlot(let place): return [.askWithSlot(index, place: place, origin: origin(of: index))]
         case .leaveSession: return [.leaveSession(index)]
@@ -109,8 +114,7 @@ extension ExchangeWorld {
             switch part {
             case .ofAnotherFile: return [.abandon(index, number), .event(index, .refusedByDestination(number))]
             case .refused: return [.abandon(index, number), .event(index, .sinkFailed(number))]
-            case .small, .big:
-                return exchanges[index].wires[number - 1].isStreaming ? [.event(index, .partKept(number))] : []
+            case .small, .big: return []
             }
         case .dropPart:
             guard case .part(.big, let number) = event else { return [] }
@@ -248,9 +252,6 @@ extension ExchangeWorld {
                 if isOnWire(index), !exchange.isSilenceWatched, !isPaused(index) {
                     throw Violation("nobody watches for silence on exchange \(index)'s wire (G14)")
                 }
-                if isOnWire(index), machine.isKeeping {
-                    throw Violation("silence on exchange \(index)'s wire counts as a slow disk's (G14)")
-                }
             }
             for (place, wire) in exchange.wires.enumerated() {
                 if !wire.isOver, settings.takesSlots, !wire.isPassed, !wire.isStreaming {
@@ -297,8 +298,10 @@ extension ExchangeWorld {
         }
     }
 
-    private func isOnWire(_ index: Int) -> Bool {
-        switch exchanges[index].sut.machine.state {
+    private func isOnWire(_ index: Int) -> Bool { isOnWire(exchanges[index].sut.machine) }
+
+    private func isOnWire(_ machine: ExchangeMachine) -> Bool {
+        switch machine.state {
         case .sending, .receiving: true
         case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: false
         }
@@ -341,7 +344,7 @@ extension ModelledExchange.Event {
     /// The attempt that this is about.
     var attempt: Int? {
         switch self {
-        case .head(_, let number), .part(_, let number), .partKept(let number), .finished(let number),
+        case .head(_, let number), .part(_, let number), .finished(let number),
             .bodyKept(let number),
             .failed(let number, _), .restExpired(let number), .sinkFailed(let number),
             .refusedByDestination(let number), .pauseChanged(_, let number):

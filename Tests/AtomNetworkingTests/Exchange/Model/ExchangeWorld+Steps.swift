@@ -24,7 +24,9 @@ extension ExchangeWorld {
             case let instant where ModelledExchange.pauseEnds.contains(instant): break
             default: left.expiriesLeft -= 1
             }
-            try spawn([.event(index, .ring(at: instant))])
+            let number = exchanges[index].sut.machine.number
+            let isBehind = threads.contains { $0.wire == [index, number] && !$0.operations.isEmpty }
+            try spawn([.event(index, .ring(at: instant, isBehind: isBehind))])
         case .drained(let index, let number):
             exchanges[index].wires[number - 1].isDraining = false
             let isCurrent = exchanges[index].wire == number
