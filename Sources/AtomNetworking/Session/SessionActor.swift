@@ -384,8 +384,8 @@ extension SessionActor {
         }
         let (found, failure) = await replace(by: nil, in: generation, actions)
         // What another process has stored since is newer than what was held, but what had failed to be written is newer
-        // than what it should have replaced.
-        let newest = before.intended(over: found) ?? held ?? read
+        // than what it should have replaced. An earlier sign-out may still have to write.
+        let newest = before.intended(over: found) ?? held ?? read ?? found
         guard waits, let newest else {
             if let newest { service.revoke(newest) }
             if let failure { throw failure }
@@ -425,11 +425,15 @@ extension SessionActor {
         by credential: TokenCredential?, in generation: Int, in store: any TokenCredentialStore
     ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
         // It replaces whatever is stored, even if that can't be read.
-        let found = await Result { try await store.load() }
+        var found = await Result { try await store.load() }
         var failure: AuthenticationError?
         if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
             do {
-                try await store.save(credential)
+                if credential == nil {
+                    try await empty(store, found: &found)
+                } else {
+                    try await store.save(credential)
+                }
             } catch {
                 failure = .credentialNotStored(cause: error, delivery: .notSent)
             }
@@ -441,6 +445,25 @@ extension SessionActor {
             }
         }
         return (try? found.get(), failure)
+    }
+
+    /// Empties a store for a sign-out, and says what it held then, which is to be
+    /// revoked: while the store was locked, another process may have refreshed.
+    private nonisolated func empty(
+        _ store: any TokenCredentialStore, found: inout Result<TokenCredential?, any Error>
+    ) async throws {
+        let (read, emptied) = await keeper.exchange { ($0, nil) }
+        if let read { found = .success(read) }
+        do {
+            guard let saved = try emptied.get() else { return }
+            // Without a lock, somebody has saved meanwhile.
+            found = .success(saved)
+        } catch TokenStoreError.lockTimedOut(let timeout) {
+            throw TokenStoreError.lockTimedOut(timeout)
+        } catch where read != nil {
+            throw error
+        } catch {}  // It can't be read.
+        try await store.save(nil)
     }
 
     /// Why one of the store's own methods can't ask for an operation on the store.

@@ -200,6 +200,48 @@ import Testing
         #expect(await session.transport.exchange(0).form["token"] == "R1")
     }
 
+    /// The sign-out has read the store, and waits for its lock.
+    @Test func signingOutRevokesWhatAnotherProcessRefreshesMeanwhile() async throws {
+        let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk, bearer: { $0.revocationEndpoint = revoke })
+        let (isRefreshing, isAnswered) = (Signal(), Signal())
+        let refresh = Task {
+            try await RecordingTokenCredentialStore(sharing: disk).exchange { _ in
+                isRefreshing.raise()
+                await isAnswered.wait()
+                return .issued(1)
+            }
+        }
+        await isRefreshing.wait()
+        let atom = session.atom
+        let signingOut = Task { try await atom.signOut() }
+        try #require(await eventually { !disk.operations.isEmpty })
+        isAnswered.raise()
+        _ = try await (refresh.value, signingOut.value)
+        #expect(disk.stored == nil)
+        #expect(await session.transport.exchange(0).form["token"] == "R1")
+    }
+
+    /// The first sign-out writes nothing, and the second one knows of nobody.
+    @Test func theSecondOfTwoSignOutsRevokesWhatItRemoves() async throws {
+        let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk, bearer: { $0.revocationEndpoint = revoke })
+        let actor = try #require(session.atom.manager.session)
+        let isFree = Signal()
+        let earlier = await actor.takeTurn()
+        let operation = Task { await earlier.run { await isFree.wait() } }
+        let atom = session.atom
+        let signingOut = [Task { try await atom.signOut() }, Task { try await atom.signOut() }]
+        try #require(await eventually { actor.guarded.with { $0.generation } == 2 })
+        isFree.raise()
+        await operation.value
+        for task in signingOut { try await task.value }
+        #expect(disk.stored == nil)
+        #expect(await session.transport.exchange(1).form["token"] == "R0")
+    }
+
     @Test func signingOutRevokesWhatTheAppHasSetItsVariableTo() async throws {
         let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
         let session = try SessionFixture(bearer: { $0.revocationEndpoint = revoke })
