@@ -54,9 +54,11 @@ extension SessionMachine {
         spent.contains(stored) || store.judge(stored) == .old
     }
 
-    /// What the store holds, or would hold if every write had succeeded.
+    /// What the store holds, or would hold if every write had succeeded; a sign-in or
+    /// sign-out writes for itself.
     func intended(over stored: TokenCredential?) -> TokenCredential? {
-        store.intended(over: stored, isSpent: stored.map(spent.contains) ?? false)
+        guard hasToWriteAgain else { return stored }
+        return store.intended(over: stored, isSpent: stored.map(spent.contains) ?? false)
     }
 
     /// A credential is about to be written over the one that it replaces.

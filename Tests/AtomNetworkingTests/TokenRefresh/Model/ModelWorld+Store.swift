@@ -124,8 +124,8 @@ extension ModelWorld {
 
     private mutating func begin() throws(Violation) {
         operations[0].stored = store
-        operations[0].result = intended(store)
-        operations[0].isSaid = intended(store) != store
+        operations[0].result = unchanged(store)
+        operations[0].isSaid = unchanged(store) != store
         let operation = operations[0]
         switch operation.kind {
         case .load(let number):

@@ -6,6 +6,13 @@ extension ModelWorld {
 
     /// What the store holds, or would if every write had succeeded.
     func intended(_ stored: ModelCredential) -> ModelCredential {
+        let isSpent = stored.inStore.map(sut.machine.spent.contains) ?? false
+        return sut.machine.store.intended(over: stored.inStore, isSpent: isSpent).map { ModelCredential($0) }
+            ?? ModelCredential()
+    }
+
+    /// What an exchange writes if nothing else comes of it.
+    func unchanged(_ stored: ModelCredential) -> ModelCredential {
         sut.machine.intended(over: stored.inStore).map { ModelCredential($0) } ?? ModelCredential()
     }
 
