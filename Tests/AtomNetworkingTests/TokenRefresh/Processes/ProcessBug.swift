@@ -1,0 +1,23 @@
+/// A bug that the model of several processes has to find.
+enum ProcessBug: String, CaseIterable, Sendable {
+    case lockIsSkipped
+    case lockOutlivesItsProcess
+    case storeIsNotReadAgain
+    case writesAfterTheRelease
+    case fileIsEmptiedFirst
+    case noteIsNotWritten
+    case noteIsIgnored
+    case refusalRemovesTheNote
+    /// A process that has died goes on with what it knew, instead of reading.
+    case restartUsesWhatItKnew
+    /// A sign-out that could not be written removes the next person's tokens.
+    case retryReplacesAnything
+    /// Reading the store takes over the session that a sign-in replaces.
+    case writtenOverIsNews
+    case lateAnswerIsWritten
+    case signOutLeavesWaiters
+    /// What a sign-out revokes was read before it had the lock.
+    case signOutReadsBefore
+    case endsWithoutReading
+    case savesWithoutLooking
+}
