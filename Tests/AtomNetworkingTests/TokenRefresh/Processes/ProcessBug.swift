@@ -14,6 +14,8 @@ enum ProcessBug: String, CaseIterable, Sendable {
     case retryReplacesAnything
     /// Reading the store takes over the session that a sign-in replaces.
     case writtenOverIsNews
+    /// Reading the store signs in again who was signed out.
+    case loadForgetsTheSignOut
     case lateAnswerIsWritten
     case signOutLeavesWaiters
     /// What a sign-out revokes was read before it had the lock.

@@ -51,7 +51,7 @@ extension ProcessBug {
         case .lockIsSkipped, .lockOutlivesItsProcess, .storeIsNotReadAgain, .writesAfterTheRelease,
             .fileIsEmptiedFirst, .noteIsNotWritten, .noteIsIgnored, .refusalRemovesTheNote, .restartUsesWhatItKnew:
             .crashes
-        case .retryReplacesAnything, .writtenOverIsNews: .failedWrites
+        case .retryReplacesAnything, .writtenOverIsNews, .loadForgetsTheSignOut: .failedWrites
         case .lateAnswerIsWritten, .signOutLeavesWaiters, .signOutReadsBefore: .signOuts
         case .endsWithoutReading: .plain
         case .savesWithoutLooking: .plainWords

@@ -3,7 +3,7 @@
 /// A configuration of the model of several processes.
 struct ProcessSettings: Sendable {
     /// What may go wrong, or happen besides the requests.
-    enum Disturbance: Hashable, Sendable {
+    enum Disturbance: String, Sendable {
         case crash
         /// A token request, or its answer, is lost: nobody knows whether the server
         /// has taken the refresh token.
@@ -36,7 +36,7 @@ struct ProcessSettings: Sendable {
 }
 
 /// One step of the model; a process is named by its number.
-enum ProcessStep: Hashable, Sendable {
+enum ProcessStep: Hashable, Sendable, CustomStringConvertible {
     case ask(Int)
     case answer(Int)
     /// The first operation on the store goes on: it takes the lock, reads, writes…
@@ -55,6 +55,21 @@ enum ProcessStep: Hashable, Sendable {
     /// A write that has failed is due again.
     case ring(Int)
     case disturb(ProcessSettings.Disturbance, Int)
+
+    var description: String {
+        switch self {
+        case .ask(let process): "\(process) makes its request"
+        case .answer(let process): "\(process) gets a response"
+        case .proceed(let process, let name): "\(process) goes on: \(name.rawValue)"
+        case .serve(let process), .serveAdrift(let process): "the server acts on the token request of \(process)"
+        case .hear(let process), .hearAdrift(let process): "\(process) hears the answer"
+        case .serveOrphan(let credential): "the server acts on a token request of nobody, with \(credential)"
+        case .giveUp(let process): "\(process) gives its exchange up"
+        case .revoke(let process): "the server revokes for \(process)"
+        case .ring(let process): "\(process) tries its write again"
+        case .disturb(let disturbance, let process): "\(process): \(disturbance.rawValue)"
+        }
+    }
 
     /// Whether it happens by itself, sooner or later.
     var isFair: Bool {

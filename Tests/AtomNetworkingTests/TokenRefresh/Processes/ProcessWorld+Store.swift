@@ -298,6 +298,7 @@ extension ProcessWorld {
         let operation = processes[process].operations.removeFirst()
         switch operation.kind {
         case .load(let number):
+            if bug == .loadForgetsTheSignOut { processes[process].machine.store = StoreMemory() }
             try perform(processes[process].machine.loaded(number: number, operation.old, now: moment), process)
         case .refresh(let number): try tell(process, number, operation)
         case .write(let credential, let generation, _, _):

@@ -44,7 +44,7 @@ struct StoreOperation: Sendable {
         case tells
     }
 
-    enum Name: Hashable, Sendable {
+    enum Name: String, Sendable {
         case load, begin, lock, read, note, removeNote, write, rename, compare, save, release, readAgain, tell
     }
 
