@@ -8,7 +8,7 @@ enum ProcessBug: String, CaseIterable, Sendable {
     case noteIsNotWritten
     case noteIsIgnored
     case refusalRemovesTheNote
-    /// A process that has died goes on with what it knew, instead of reading.
+    /// A process that has died goes on with what it had read.
     case restartUsesWhatItKnew
     /// A sign-out that could not be written removes the next person's tokens.
     case retryReplacesAnything
@@ -16,7 +16,10 @@ enum ProcessBug: String, CaseIterable, Sendable {
     case writtenOverIsNews
     /// Reading the store signs in again who was signed out.
     case loadForgetsTheSignOut
-    case lateAnswerIsWritten
+    case requestsGoBeforeTheWrite
+    /// An exchange that began earlier writes a sign-out, which then finds nothing to
+    /// revoke.
+    case exchangeWritesForASignOut
     case signOutLeavesWaiters
     /// What a sign-out revokes was read before it had the lock.
     case signOutReadsBefore

@@ -4,7 +4,8 @@ extension ProcessSettings: CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all: [ProcessSettings] = [
-        crashes, failures, signOuts, words, failedWrites, refusedTokens, time, three, plain, plainWords,
+        crashes, failures, signOuts, words, failedSignOuts, failedSignIns, refusedTokens, time, three, plain,
+        plainWords,
     ]
 
     static let crashes = ProcessSettings(
@@ -20,9 +21,16 @@ extension ProcessSettings: CustomTestStringConvertible {
     static let words = ProcessSettings(
         name: "two processes, sign-ins and sign-outs", disturbances: [.signIn, .signOut], limit: 2)
 
-    static let failedWrites = ProcessSettings(
-        name: "two processes, a sign-in or sign-out, and a store that can't be written at times",
-        disturbances: [.signIn, .signOut, .writingFails], limit: 2)
+    static let failedSignOuts = ProcessSettings(
+        name: "two processes, sign-outs, and a store that can't be written at times",
+        disturbances: [.signOut, .writingFails], limit: 2)
+
+    static let failedSignIns = ProcessSettings(
+        name: "two processes, sign-ins, and a store that can't be written at times",
+        disturbances: [.signIn, .writingFails], limit: 2)
+
+    /// A part of others, for bugs that need no more.
+    static let oneSignOut = ProcessSettings(name: "two processes and a sign-out", disturbances: [.signOut], limit: 1)
 
     static let refusedTokens = ProcessSettings(
         name: "two processes with good tokens that the server refuses", requests: 2,
@@ -45,14 +53,19 @@ extension ProcessSettings: CustomTestStringConvertible {
 }
 
 extension ProcessBug {
+    /// Those that the shortest ways don't show.
+    private static let deep: Set<ProcessBug> = [.refusalRemovesTheNote]
+
+    static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }
+
     /// Where it can show.
     var settings: ProcessSettings {
         switch self {
         case .lockIsSkipped, .lockOutlivesItsProcess, .storeIsNotReadAgain, .writesAfterTheRelease,
-            .fileIsEmptiedFirst, .noteIsNotWritten, .noteIsIgnored, .refusalRemovesTheNote, .restartUsesWhatItKnew:
+            .fileIsEmptiedFirst, .requestsGoBeforeTheWrite, .noteIsNotWritten, .noteIsIgnored, .refusalRemovesTheNote, .restartUsesWhatItKnew:
             .crashes
-        case .retryReplacesAnything, .writtenOverIsNews, .loadForgetsTheSignOut: .failedWrites
-        case .lateAnswerIsWritten, .signOutLeavesWaiters, .signOutReadsBefore: .signOuts
+        case .retryReplacesAnything, .writtenOverIsNews, .loadForgetsTheSignOut: .failedSignOuts
+        case .signOutLeavesWaiters, .signOutReadsBefore, .exchangeWritesForASignOut: .oneSignOut
         case .endsWithoutReading: .plain
         case .savesWithoutLooking: .plainWords
         }

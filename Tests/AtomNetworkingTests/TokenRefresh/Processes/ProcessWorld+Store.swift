@@ -131,7 +131,10 @@ extension ProcessWorld {
             processes[process].operations[0].stage = stored == nil ? .releases : .writes(nil, .releases)
             return
         }
-        let unchanged = processes[process].machine.intended(over: stored)
+        let unchanged =
+            bug == .exchangeWritesForASignOut
+            ? processes[process].machine.store.intended(over: stored)
+            : processes[process].machine.intended(over: stored)
         processes[process].operations[0].old = stored
         processes[process].operations[0].unchanged = unchanged
         processes[process].operations[0].result = unchanged
@@ -205,7 +208,10 @@ extension ProcessWorld {
         case .granted(let new):
             let version = try commit(call, new, process)
             processes[process].operations[0].outcome = version.map { .granted(new, version: $0) } ?? .abandoned
-            if version != nil || bug == .lateAnswerIsWritten { processes[process].operations[0].result = real(new) }
+            if version != nil { processes[process].operations[0].result = real(new) }
+            if bug == .requestsGoBeforeTheWrite, let version {
+                try perform(processes[process].machine.stored(version: version, now: moment), process)
+            }
             try settle(process)
         case .refused:
             let operation = processes[process].operations[0]
@@ -399,10 +405,8 @@ extension ProcessWorld {
         let new = IssuedCredential(content?.credential)
         let old = file.credential
         let operation = processes[process].operations[0]
-        if new != old {
-            try checkWrite(new, operation, process)
-            land(new, process)
-        }
+        if new != old { try checkWrite(new, operation, process) }
+        land(new, process)
         // Otherwise it was replaced by a sign-in, which is what is revoked.
         let isOwn = !processes[process].words.contains { $0.family != nil && $0.landed == nil }
         if new == nil, let old, isOwn { processes[process].removed.append(old) }
@@ -412,19 +416,17 @@ extension ProcessWorld {
         if new.index == families[new.family].last { families[new.family].isLost = false }
     }
 
-    /// A sign-in or sign-out reaches the store.
+    /// The store holds what a sign-in or sign-out has brought: for the first time, or
+    /// by its own write.
     private mutating func land(_ new: IssuedCredential?, _ process: Int) {
-        if let new {
-            var isSaid = false
-            if case .write = processes[process].operations[0].kind { isSaid = true }
-            if isSaid || families[new.family].landed == nil {
-                landings += 1
-                families[new.family].landed = landings
-            }
-            file.landed = families[new.family].landed ?? 0
-        } else {
+        var isSaid = false
+        if case .write = processes[process].operations[0].kind { isSaid = true }
+        if isSaid || new.map({ families[$0.family].landed == nil }) ?? (file.content != nil) {
             landings += 1
             file.landed = landings
+            if let new { families[new.family].landed = landings }
+        } else if let new {
+            file.landed = families[new.family].landed ?? 0
         }
         let landed = file.landed
         setWord(of: new, process) { $0.landed = landed }

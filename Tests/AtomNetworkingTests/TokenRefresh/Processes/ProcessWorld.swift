@@ -349,7 +349,7 @@ struct ProcessWorld: Sendable {
         var next = ModelledProcess(requests: process.requests.count)
         for (index, request) in process.requests.enumerated() where request == .done { next.requests[index] = .done }
         if bug == .restartUsesWhatItKnew {
-            next.remembered = IssuedCredential(process.machine.held?.credential)
+            next.remembered = process.lastRead
             next.touch(next.remembered)
         }
         processes[number] = next
