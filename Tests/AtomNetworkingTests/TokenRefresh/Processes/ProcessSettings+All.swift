@@ -49,7 +49,7 @@ extension ProcessSettings: CustomTestStringConvertible {
 
     static let plainWords = ProcessSettings(
         name: "two processes, sign-ins, sign-outs and a store without a lock",
-        disturbances: [.signIn, .signOut], limit: 2, isExclusive: false)
+        disturbances: [.signIn, .signOut, .crash], limit: 1, isExclusive: false)
 }
 
 extension ProcessBug {
