@@ -460,7 +460,7 @@ extension SessionActor {
             found = .success(saved)
         } catch TokenStoreError.lockTimedOut(let timeout) {
             throw TokenStoreError.lockTimedOut(timeout)
-        } catch where read != nil {
+        } catch  where read != nil {
             throw error
         } catch {}  // It can't be read.
         try await store.save(nil)

@@ -54,7 +54,7 @@ extension ProcessSettings: CustomTestStringConvertible {
 
 extension ProcessBug {
     /// Those that the shortest ways don't show.
-    private static let deep: Set<ProcessBug> = [.refusalRemovesTheNote]
+    private static let deep: Set<ProcessBug> = [.refusalRemovesTheNote, .retryReplacesAnything, .writtenOverIsNews]
 
     static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }
 
@@ -62,7 +62,8 @@ extension ProcessBug {
     var settings: ProcessSettings {
         switch self {
         case .lockIsSkipped, .lockOutlivesItsProcess, .storeIsNotReadAgain, .writesAfterTheRelease,
-            .fileIsEmptiedFirst, .requestsGoBeforeTheWrite, .noteIsNotWritten, .noteIsIgnored, .refusalRemovesTheNote, .restartUsesWhatItKnew:
+            .fileIsEmptiedFirst, .requestsGoBeforeTheWrite, .noteIsNotWritten, .noteIsIgnored, .refusalRemovesTheNote,
+            .restartUsesWhatItKnew:
             .crashes
         case .retryReplacesAnything, .writtenOverIsNews, .loadForgetsTheSignOut: .failedSignOuts
         case .signOutLeavesWaiters, .signOutReadsBefore, .exchangeWritesForASignOut: .oneSignOut

@@ -251,7 +251,9 @@ extension ProcessWorld {
         key.add(IssuedCredential(held.credential))
         key.add(held.expiry.map(ModelClock.seconds) ?? -1)
         key.add(held.refreshTime.map(ModelClock.seconds) ?? -1)
-        key.add(flags: held.isFromRefresh, held.isRejected, held.isProven, held.isCountedAsFruitless, held.ignoresLeeway, held.finalFailure != nil)
+        key.add(
+            flags: held.isFromRefresh, held.isRejected, held.isProven, held.isCountedAsFruitless, held.ignoresLeeway,
+            held.finalFailure != nil)
     }
 }
 
