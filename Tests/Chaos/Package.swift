@@ -1,0 +1,23 @@
+// swift-tools-version: 6.0
+
+// Minutes of everything that can go wrong at once, with an account of every request at
+// the client and at the server. Tests/Chaos/run runs it.
+
+import PackageDescription
+
+let package = Package(
+    name: "Chaos",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    dependencies: [
+        .package(name: "AtomNetworking", path: "../..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "chaos",
+            dependencies: [
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,146 @@
+import Foundation
+
+/// Starts the servers and the clients, makes the weather, and keeps the books.
+final class Director: Sendable {
+    private let options: Options
+    private let books: Books
+    private let began = TokenOffice.now
+    private let running = Locked<[Int: Process]>([:])
+
+    init(_ options: Options) {
+        self.options = options
+        books = Books(seed: options.seed)
+    }
+
+    private var isCalm: Bool { options.soak != nil }
+    private var elapsed: Double { Double(TokenOffice.now - began) / 1e9 }
+    private var isOver: Bool { books.hasViolation || !isCalm && elapsed >= options.seconds }
+
+    /// - Returns: Whether the account is as it must be.
+    func run() async -> Bool {
+        say(
+            "chaos: seed \(options.seed), "
+                + (options.soak.map { "a soak of \($0) requests" } ?? "\(Int(options.seconds)) s")
+                + (options.ownsNetwork ? ", on a network of its own" : ""))
+        var options = options
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("chaos-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server: ChaosServer
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            server = try ChaosServer(books, isCalm: isCalm)
+        } catch {
+            say("chaos can't begin: \(error)")
+            return false
+        }
+        options.folder = folder.path
+        options.port = server.port
+        options.otherPort = server.otherPort
+        let settings = options
+        let network = Locked<Network?>(options.ownsNetwork ? Network() : nil)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.live("steady", process: 1, settings) }
+            if !isCalm {
+                group.addTask { await self.killAgainAndAgain(settings) }
+                group.addTask { await self.disturb(server) }
+                if network.value != nil {
+                    group.addTask { await self.change(network) }
+                }
+            }
+            await group.waitForAll()
+        }
+        server.stop()
+        for reason in server.malformedReasons { books.violated("the server got what isn't HTTP: \(reason)") }
+        network.with { $0 = nil }
+        return books.close(seconds: elapsed, soak: options.soak)
+    }
+
+    // MARK: - Clients
+
+    /// Runs a client until it ends; returns when all that it said has been heard.
+    private func live(_ client: String, process number: Int, _ settings: Options, killedAfter seconds: Double? = nil) async {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = settings.arguments(
+            of: client, process: number, seconds: max(1, settings.seconds - elapsed))
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        do {
+            try process.run()
+        } catch {
+            return books.violated("process \(number) can't be run: \(error)")
+        }
+        try? pipe.fileHandleForWriting.close()
+        let identifier = process.processIdentifier
+        let killer = seconds.map { seconds in
+            Task {
+                try? await Task.sleep(for: .seconds(seconds))
+                guard !Task.isCancelled else { return }
+                self.books.killed(number)
+                kill(identifier, SIGKILL)
+                self.books.office.killed(stores: Client.stores(of: client))
+            }
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [books] in
+                let descriptor = pipe.fileHandleForReading.fileDescriptor
+                var rest = ""
+                var buffer = [UInt8](repeating: 0, count: 1 << 16)
+                while true {
+                    let count = read(descriptor, &buffer, buffer.count)
+                    guard count > 0 else { break }
+                    rest += String(decoding: buffer[..<count], as: UTF8.self)
+                    var lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
+                    let last = lines.removeLast()
+                    for line in lines { books.heard(line, from: number) }
+                    rest = String(last)
+                }
+                continuation.resume()
+            }
+        }
+        killer?.cancel()
+        process.waitUntilExit()
+        let how: String? =
+            process.terminationReason == .uncaughtSignal
+            ? "signal \(process.terminationStatus)"
+            : process.terminationStatus == 0 ? nil : "status \(process.terminationStatus)"
+        books.gone(number, how: how)
+        try? pipe.fileHandleForReading.close()
+    }
+
+    private func killAgainAndAgain(_ settings: Options) async {
+        var chance = Chance(options.seed, 17)
+        var number = 2
+        while !isOver, options.seconds - elapsed > 3 {
+            let seconds = Double(chance.number(1_500...8_000)) / 1_000
+            await live("mortal", process: number, settings, killedAfter: elapsed + seconds < options.seconds ? seconds : nil)
+            number += 1
+        }
+    }
+
+    // MARK: - Weather
+
+    private func disturb(_ server: ChaosServer) async {
+        var chance = Chance(options.seed, 19)
+        while !isOver {
+            try? await Task.sleep(for: .milliseconds(chance.number(200...1_500)))
+            switch chance.number(0...9) {
+            case 0:
+                server.closeConnections()
+                books.count("times that the server closed its kept connections")
+            default: books.office.revokeSomething()
+            }
+        }
+    }
+
+    private func change(_ network: Locked<Network?>) async {
+        var chance = Chance(options.seed, 23)
+        while !isOver {
+            try? await Task.sleep(for: .milliseconds(chance.number(1_000...4_000)))
+            if let what = network.with({ $0?.change(&chance) }) { books.count("network: \(what)") }
+        }
+        network.with { $0?.mend() }
+    }
+}

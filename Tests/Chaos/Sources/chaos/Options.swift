@@ -1,0 +1,57 @@
+import Foundation
+
+/// What the command line asks for.
+struct Options: Sendable {
+    var seed: UInt64 = UInt64.random(in: 0..<1_000_000_000)
+    var seconds = 60.0
+    /// How many requests a soak makes; `nil` for chaos.
+    var soak: Int?
+    /// Whether the loopback interface is this program's own, to be slowed down and cut.
+    var ownsNetwork = false
+
+    // What a client is told by the process that starts it.
+    var client: String?
+    var process = 0
+    var port = 0
+    var otherPort = 0
+    var folder = ""
+
+    init(_ arguments: [String]) {
+        var rest = arguments[...]
+        func refuse(_ text: String) -> Never {
+            FileHandle.standardError.write(Data("chaos: \(text)\n".utf8))
+            exit(2)
+        }
+        while let name = rest.popFirst() {
+            if name == "--own-network" {
+                ownsNetwork = true
+                continue
+            }
+            guard let value = rest.popFirst() else { refuse("\(name) needs a value") }
+            func number<Number: LosslessStringConvertible>() -> Number {
+                guard let number = Number(value) else { refuse("\(name) \(value) isn't a number") }
+                return number
+            }
+            switch name {
+            case "--seed": seed = number()
+            case "--seconds": seconds = number()
+            case "--minutes": seconds = number() * 60
+            case "--soak": soak = number()
+            case "--client": client = value
+            case "--process": process = number()
+            case "--port": port = number()
+            case "--other-port": otherPort = number()
+            case "--folder": folder = value
+            default: refuse("there is no option \(name)")
+            }
+        }
+    }
+
+    /// The command line of a client.
+    func arguments(of client: String, process: Int, seconds: Double) -> [String] {
+        [
+            "--client", client, "--process", "\(process)", "--seed", "\(seed)", "--seconds", "\(seconds)", "--port",
+            "\(port)", "--other-port", "\(otherPort)", "--folder", folder,
+        ] + (soak.map { ["--soak", "\($0)"] } ?? [])
+    }
+}

@@ -1,0 +1,58 @@
+import AtomNetworking
+
+/// A request that this process has made.
+final class Ticket: Sendable {
+    @TaskLocal static var current: Ticket?
+
+    let name: RequestName
+    private let door: Door?
+    private let firstEra: Int
+    private let settled = Locked<Set<Int>?>(nil)
+
+    init(_ name: RequestName, _ door: Door?) {
+        self.name = name
+        self.door = door
+        firstEra = door?.era ?? 0
+    }
+
+    /// It has been admitted by now: it is nobody's who comes later.
+    func settle() {
+        guard let door else { return }
+        settled.with { if $0 == nil { $0 = door.sessions(since: firstEra) } }
+    }
+
+    /// Whose it may be.
+    var allowed: Set<Int> { settled.value ?? door?.sessions(since: firstEra) ?? [] }
+}
+
+/// Hears what happens to the requests of a service.
+final class Watch: RequestObserver {
+    private let store: String
+    private let tickets = Locked<[UInt64: Ticket?]>([:])
+
+    init(_ store: String) { self.store = store }
+
+    /// The requests that have not heard their last event.
+    var open: Int { tickets.with { $0.count } }
+
+    func observe(_ event: RequestEvent) {
+        guard let number = event.requestID else { return }
+        if event.purpose != .service {
+            if event.purpose == .token, case .finished(let summary) = event.kind {
+                if summary.failure != nil || summary.statusCode.map({ $0 >= 500 }) != false {
+                    Report.line("R", store, "\(MonotonicInstant.now.nanoseconds)")
+                }
+            }
+            return
+        }
+        switch event.kind {
+        case .described: tickets.with { $0[number] = .some(Ticket.current) }
+        case .queued, .admitted, .sent, .joined, .answered: tickets.with { $0[number] }??.settle()
+        case .finished:
+            let ticket = tickets.with { $0.removeValue(forKey: number) }
+            if ticket == nil { Report.violation("request \(number) of \(store) has finished twice") }
+            ticket??.settle()
+        default: break
+        }
+    }
+}
