@@ -34,13 +34,17 @@ struct Client {
         // What a first request brings with it stays: it is measured after one.
         await visit()
         await quiet(atMost: nil)
-        let before = (Usage.descriptors, Usage.threads)
+        let before = (Usage.descriptors, Usage.ownThreads)
         Report.line("Z", "0", "\(Usage.residentBytes)", "\(before.0)", "\(before.1)")
         let left = await live()
-        if isSteady { await quiet(atMost: before) }
-        let after = (Usage.descriptors, Usage.threads)
-        if isSteady, after.0 > before.0 { Report.violation("open at the end: \(Usage.openFiles)") }
-        Report.line("Z", "\(left)", "\(Usage.residentBytes)", "\(after.0)", "\(isSteady ? after.1 : before.1)")
+        guard isSteady else {
+            return Report.line("Z", "\(left)", "\(Usage.residentBytes)", "\(before.0)", "\(before.1)")
+        }
+        await quiet(atMost: before)
+        let after = (Usage.descriptors, Usage.ownThreads)
+        if after.0 > before.0 { Report.violation("open at the end: \(Usage.openFiles)") }
+        if after.1 > before.1 { Report.violation("threads at the end: \(Usage.threadNames)") }
+        Report.line("Z", "\(left)", "\(Usage.residentBytes)", "\(after.0)", "\(after.1)")
     }
 
     /// Uses everything once, so that what is kept for the process is there.
@@ -69,12 +73,12 @@ struct Client {
         var same = 0
         for _ in 0..<120 {
             try? await Task.sleep(for: .milliseconds(500))
-            let now = (Usage.descriptors, Usage.threads)
+            let now = (Usage.descriptors, Usage.ownThreads)
             if let limit {
                 if now.0 <= limit.descriptors, now.1 <= limit.threads { return }
             } else {
                 same = now == last ? same + 1 : 0
-                if same >= (isSteady ? 14 : 0) { return }
+                if same >= (isSteady ? 6 : 0) { return }
             }
             last = now
         }

@@ -25,10 +25,19 @@ enum Usage {
 
     /// Without the one that reads the folder.
     static var descriptors: Int { count("/proc/self/fd") - 1 }
-    static var threads: Int { count("/proc/self/task") }
+    static var threads: Int { threadNames.count }
+
+    /// Those that Dispatch doesn't keep in its pools.
+    static var ownThreads: Int { threadNames.count { !$0.contains("-qos") } }
 
     private static func count(_ folder: String) -> Int {
         (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
+    }
+
+    static var threadNames: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return names.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
+            .map { $0.trimmingCharacters(in: .newlines) }.sorted()
     }
 
     /// What the descriptors are, for a story.
