@@ -76,8 +76,8 @@ final class Books: Sendable {
         var outcomes: [String: Int] = [:]
         var events: [String: Int] = [:]
         var receptions = 0
+        var open = 0
         var mostOpen = 0
-        var killed = 0
         var violations = 0
         var firstViolation: String?
     }
@@ -86,9 +86,10 @@ final class Books: Sendable {
     private let state = Locked(State())
     let office: TokenOffice
 
-    init(seed: UInt64) {
+    /// - Parameter isNetworkCut: Whether a request may arrive when its client has given it up.
+    init(seed: UInt64, isNetworkCut: Bool) {
         self.seed = seed
-        office = TokenOffice(seed: seed)
+        office = TokenOffice(seed: seed, isNetworkCut: isNetworkCut)
     }
 
     // MARK: - What the server sees
@@ -183,7 +184,8 @@ final class Books: Sendable {
         }
         state.makers[process]?.open.insert(name)
         state.began[kind, default: 0] += 1
-        state.mostOpen = max(state.mostOpen, state.makers.values.reduce(0) { $0 + $1.open.count })
+        state.open += 1
+        state.mostOpen = max(state.mostOpen, state.open)
     }
 
     private func ended(_ words: [String], _ process: Int, _ state: inout State) {
@@ -200,6 +202,7 @@ final class Books: Sendable {
         }
         let story = "\(kind.rawValue) of \(entry.store), ended with \(outcome) \(delivery) \(detail), "
             + "may belong to \(allowed.sorted()), saw \(seen.sorted())"
+        state.open -= 1
         entry.outcome = outcome
         entry.allowed = allowed
         state.entries[name] = entry
@@ -331,8 +334,9 @@ final class Books: Sendable {
             let maker = state.makers[process] ?? Maker()
             state.makers[process]?.dead = [:]
             if maker.isKilled {
-                state.killed += maker.open.count
-                for name in maker.open { state.outcomes["killed with its process", default: 0] += 1; state.entries[name] = nil }
+                state.open -= maker.open.count
+                state.outcomes["killed with its process", default: 0] += maker.open.count
+                for name in maker.open { state.entries[name] = nil }
                 state.makers[process]?.open = []
             } else if let how {
                 violated(&state, "process \(process) was not to end: \(how)", [])
@@ -368,7 +372,7 @@ final class Books: Sendable {
         func table(_ title: String, _ numbers: [String: Int]) {
             page.append("  \(title)")
             for (name, count) in numbers.sorted(by: { $0.key < $1.key }) where count > 0 {
-                page.append("    " + name.padding(toLength: 44, withPad: " ", startingAt: 0) + "\(count)")
+                page.append("    " + name.padding(toLength: 50, withPad: " ", startingAt: 0) + "\(count)")
             }
         }
         table("made", Dictionary(uniqueKeysWithValues: state.began.map { ($0.key.rawValue, $0.value) }))

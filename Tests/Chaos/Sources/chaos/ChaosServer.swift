@@ -139,6 +139,7 @@ private struct Desk: Sendable {
         if !isCalm, chance.happens(0.04) { usleep(useconds_t(chance.number(1...150) * 1_000)) }
         if request.path != "/open" {
             guard let token, books.office.isValid(token), !chance.happens(isCalm ? 0.000_5 : 0.005) else {
+                books.count("401s")
                 return Plan(.challenge("Bearer", body: Data("no".utf8)))
             }
         }
@@ -148,13 +149,13 @@ private struct Desk: Sendable {
             case 25..<35: return Plan(.empty(500))
             case 35..<42: return Plan(.empty(429).adding("Retry-After", "1"))
             case 42..<62:
-                books.count("answers that the server lost")
+                books.count("responses that the server lost")
                 return Plan(nothing: .closeImmediately)
             case 62..<72:
                 books.count("connections that the server reset")
                 return Plan(nothing: .reset)
             case 72..<74:
-                books.count("answers that never came")
+                books.count("responses that never came")
                 return Plan(nothing: .hang)
             default: break
             }
@@ -193,7 +194,7 @@ private struct Desk: Sendable {
         guard !isCalm else { return plan }
         switch chance.number(0...999) {
         case 0..<20:
-            books.count("answers that were cut")
+            books.count("responses that were cut")
             plan.response = plan.response.cut(at: .bodyByte(Int64(chance.number(0...60))))
             plan.isWhole = false
         case 20..<30: plan.response = plan.response.dripping(bytes: 100, everyMilliseconds: 2)

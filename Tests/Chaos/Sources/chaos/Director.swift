@@ -5,11 +5,10 @@ final class Director: Sendable {
     private let options: Options
     private let books: Books
     private let began = TokenOffice.now
-    private let running = Locked<[Int: Process]>([:])
 
     init(_ options: Options) {
         self.options = options
-        books = Books(seed: options.seed)
+        books = Books(seed: options.seed, isNetworkCut: options.ownsNetwork)
     }
 
     private var isCalm: Bool { options.soak != nil }
@@ -74,14 +73,16 @@ final class Director: Sendable {
         }
         try? pipe.fileHandleForWriting.close()
         let identifier = process.processIdentifier
-        let killer = seconds.map { seconds in
-            Task {
-                try? await Task.sleep(for: .seconds(seconds))
-                guard !Task.isCancelled else { return }
-                self.books.killed(number)
-                kill(identifier, SIGKILL)
-                self.books.office.killed(stores: Client.stores(of: client))
+        let killer = Task {
+            let end = seconds.map { elapsed + $0 } ?? .infinity
+            // After a violation nothing more can be learned.
+            while elapsed < end, !books.hasViolation {
+                try? await Task.sleep(for: .milliseconds(100))
+                if Task.isCancelled { return }
             }
+            books.killed(number)
+            kill(identifier, SIGKILL)
+            books.office.killed(stores: Client.stores(of: client))
         }
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [books] in
@@ -100,7 +101,7 @@ final class Director: Sendable {
                 continuation.resume()
             }
         }
-        killer?.cancel()
+        killer.cancel()
         process.waitUntilExit()
         let how: String? =
             process.terminationReason == .uncaughtSignal

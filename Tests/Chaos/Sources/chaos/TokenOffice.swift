@@ -47,10 +47,13 @@ final class TokenOffice: Sendable {
     }
 
     private let seed: UInt64
+    /// How long before a refresh arrives its client may have given it up, in nanoseconds.
+    private let lateness: Int64
     private let state: Locked<State>
 
-    init(seed: UInt64) {
+    init(seed: UInt64, isNetworkCut: Bool) {
         self.seed = seed
+        lateness = isNetworkCut ? 15_000_000_000 : 0
         state = Locked(State(chance: Chance(seed, 1)))
     }
 
@@ -135,7 +138,7 @@ final class TokenOffice: Sendable {
                 state.suspicions.append(
                     Suspicion(
                         text: "two refreshes at once, with \(name), of \(family.owner) in \(family.store)",
-                        store: family.store, from: working - 15_000_000_000, until: came))
+                        store: family.store, from: working - lateness, until: came))
             }
             guard !family.isRevoked else { return (.refused, nil, 0) }
             guard name.number == family.current else {
@@ -145,7 +148,7 @@ final class TokenOffice: Sendable {
                 if family.isCurrentSeen {
                     state.suspicions.append(Suspicion(text: text + ", which was in use", store: "", from: 1, until: 0))
                 } else if !family.isAnswerLost {
-                    state.suspicions.append(Suspicion(text: text, store: family.store, from: family.spentAt, until: came))
+                    state.suspicions.append(Suspicion(text: text, store: family.store, from: family.spentAt - lateness, until: came))
                 }
                 state.families[name.family].isRevoked = true
                 return (.refused, nil, 0)
@@ -161,7 +164,7 @@ final class TokenOffice: Sendable {
             state.families[name.family].working = came
             let isLost = !isCalm && state.chance.happens(0.04)
             state.families[name.family].isAnswerLost = isLost
-            if isLost { state.events["refreshes whose answer was lost", default: 0] += 1 }
+            if isLost { state.events["refreshes whose response was lost", default: 0] += 1 }
             let next = Name(family: name.family, number: name.number + 1)
             return (.granted(grant(next, &state, isCalm: isCalm), isLost: isLost), next, pause)
         }
