@@ -14,10 +14,11 @@ final class Books: Sendable {
         let token: TokenOffice.Name?
         /// The session whose cookie it carried.
         let cookie: Int?
-        /// What the server answered with; zero for nothing, since it has lost the answer.
-        let status: Int
-        /// Whether it meant to send the whole answer.
-        let isWhole: Bool
+        /// What the server answers with; zero for nothing, since it loses the response or
+        /// still works on it.
+        var status = 0
+        /// Whether it means to send the whole response.
+        var isWhole = false
 
         /// Whether the server has said that it did nothing.
         var isRefused: Bool { status == 401 || (300...399).contains(status) }
@@ -94,16 +95,14 @@ final class Books: Sendable {
 
     // MARK: - What the server sees
 
-    /// The server has got a request, and knows how it will answer.
+    /// The server has got a request.
     ///
     /// - Returns: How often it got this request before.
-    @discardableResult
     func received(_ name: RequestName, _ reception: Reception) -> Int {
         state.with { state in
             state.receptions += 1
             if state.makers[name.process]?.isDone(name.number) == true {
                 violated(&state, "\(name) came to the server after its caller had its response", [reception])
-                return 0
             }
             let count = state.entries[name, default: Entry()].receptions.count
             state.entries[name, default: Entry()].receptions.append(reception)
@@ -112,8 +111,14 @@ final class Books: Sendable {
         }
     }
 
-    /// How often the server got a request until now.
-    func receptions(of name: RequestName) -> Int { state.with { $0.entries[name]?.receptions.count ?? 0 } }
+    /// The server knows how it answers what it got.
+    func answers(_ name: RequestName, _ index: Int, with status: Int, isWhole: Bool) {
+        state.with { state in
+            guard let entry = state.entries[name], index < entry.receptions.count else { return }
+            state.entries[name]?.receptions[index].status = status
+            state.entries[name]?.receptions[index].isWhole = isWhole
+        }
+    }
 
     /// Something happened that the account counts.
     func count(_ event: String) { state.with { $0.events[event, default: 0] += 1 } }
@@ -122,7 +127,8 @@ final class Books: Sendable {
 
     private func violated(_ state: inout State, _ text: String, _ receptions: [Reception], _ story: String = "") {
         state.violations += 1
-        var story = "VIOLATION (seed \(seed)): \(text)"
+        var story =
+            "VIOLATION (seed \(seed)): \(text)"
             + (story.isEmpty ? "" : "\n    \(story)")
         for reception in receptions { story += "\n    the server got: \(describe(reception))" }
         if state.firstViolation == nil { state.firstViolation = story }
@@ -198,9 +204,11 @@ final class Books: Sendable {
         else {
             return violated(
                 &state, "\(name) ended twice, or without having begun: now with \(outcome) \(detail)",
-                state.entries[name]?.receptions ?? [], "before: \(state.entries[name]?.outcome ?? "ended well, or never")")
+                state.entries[name]?.receptions ?? [],
+                "before: \(state.entries[name]?.outcome ?? "ended well, or never")")
         }
-        let story = "\(kind.rawValue) of \(entry.store), ended with \(outcome) \(delivery) \(detail), "
+        let story =
+            "\(kind.rawValue) of \(entry.store), ended with \(outcome) \(delivery) \(detail), "
             + "may belong to \(allowed.sorted()), saw \(seen.sorted())"
         state.open -= 1
         entry.outcome = outcome
@@ -213,7 +221,8 @@ final class Books: Sendable {
         // Whose the response is.
         for family in seen where !allowed.isEmpty || kind.isSigned {
             if !isAllowed(family, allowed, entry.store) {
-                violated(&state, "\(name) got the response of session \(family), which isn't its own", receptions, story)
+                violated(
+                    &state, "\(name) got the response of session \(family), which isn't its own", receptions, story)
             }
         }
         if outcome == "ok" {
@@ -277,8 +286,9 @@ final class Books: Sendable {
             }
         }
         if let cookie = reception.cookie {
-            let mine = reception.token?.family
-            let isMine = entry.allowed.contains(Door.anyone) || entry.store == "desk" || mine == nil || cookie == mine
+            let isMine =
+                reception.token.map { cookie == $0.family } ?? (entry.outcome == nil)
+                || isAllowed(cookie, entry.allowed, entry.store) || entry.store == "desk"
             if !isMine {
                 violated(&state, "\(name) came with a cookie of another session", entry.receptions, story)
             }
@@ -312,7 +322,8 @@ final class Books: Sendable {
         }
         if sample.descriptors > before.descriptors {
             violated(
-                &state, "process \(process): \(sample.descriptors) descriptors, and \(before.descriptors) at the start", [])
+                &state, "process \(process): \(sample.descriptors) descriptors, and \(before.descriptors) at the start",
+                [])
         }
         if sample.threads > before.threads {
             violated(&state, "process \(process): \(sample.threads) threads, and \(before.threads) at the start", [])

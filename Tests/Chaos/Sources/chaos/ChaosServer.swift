@@ -98,25 +98,22 @@ private struct Desk: Sendable {
         }
         let token = request["Authorization"].flatMap { books.office.access($0) }
         let cookie = request["Cookie"].flatMap { field in
-            field.split(separator: ";").compactMap { Int($0.trimmingCharacters(in: .whitespaces).dropFirst("who=".count)) }.first
+            field.split(separator: ";").compactMap {
+                Int($0.trimmingCharacters(in: .whitespaces).dropFirst("who=".count))
+            }.first
         }
         let isOpen = request.path == "/open"
         if isOpen != (request["Authorization"] == nil) {
             books.violated(
                 "\(name) for \(request.path) came \(isOpen ? "with a token" : "without one"), process \(name.process)")
         }
-        let before = books.receptions(of: name)
-        var chance = Chance(books.seed, name.chance, UInt64(before))
-        var plan = plan(request, name, token, otherPort: otherPort, &chance)
-        if request.path == "/post" || request.path == "/put" || request.path == "/post-hop",
-            request.text != name.description
-        {
+        let before = books.received(name, Books.Reception(method: request.method, token: token, cookie: cookie))
+        if request.method != "GET", request.text != name.description {
             books.violated("\(name) came with the body of another request: \(request.text.prefix(100))")
         }
-        books.received(
-            name,
-            Books.Reception(
-                method: request.method, token: token, cookie: cookie, status: plan.status, isWhole: plan.isWhole))
+        var chance = Chance(books.seed, name.chance, UInt64(before))
+        var plan = plan(request, name, token, otherPort: otherPort, &chance)
+        books.answers(name, before, with: plan.status, isWhole: plan.isWhole)
         if let family = token?.family, (200...299).contains(plan.status) {
             plan.response.headers.append((name: "Set-Cookie", value: "who=\(family); Path=/"))
         }
@@ -137,6 +134,7 @@ private struct Desk: Sendable {
         _ request: Request, _ name: RequestName, _ token: TokenOffice.Name?, otherPort: Int, _ chance: inout Chance
     ) -> Plan {
         if !isCalm, chance.happens(0.04) { usleep(useconds_t(chance.number(1...150) * 1_000)) }
+        if request.path == "/slow" { usleep(150_000) }
         if request.path != "/open" {
             guard let token, books.office.isValid(token), !chance.happens(isCalm ? 0.000_5 : 0.005) else {
                 books.count("401s")
@@ -172,13 +170,17 @@ private struct Desk: Sendable {
         }
     }
 
-    private func owner(_ token: TokenOffice.Name?) -> String { token.flatMap { books.office.owner(of: $0.family) } ?? "nobody" }
+    private func owner(_ token: TokenOffice.Name?) -> String {
+        token.flatMap { books.office.owner(of: $0.family) } ?? "nobody"
+    }
 
     private func answer(
         _ request: Request, _ name: RequestName, _ token: TokenOffice.Name?, _ chance: inout Chance
     ) -> Plan {
-        let padding = String(repeating: "x", count: chance.happens(0.1) ? chance.number(0...20_000) : chance.number(0...200))
-        let text = #"{"request":"\#(name)","family":\#(token?.family ?? -1),"owner":"\#(owner(token))","padding":"\#(padding)"}"#
+        let padding = String(
+            repeating: "x", count: chance.happens(0.1) ? chance.number(0...20_000) : chance.number(0...200))
+        let text =
+            #"{"request":"\#(name)","family":\#(token?.family ?? -1),"owner":"\#(owner(token))","padding":"\#(padding)"}"#
         let body = Data(text.utf8)
         let json = [("Content-Type", "application/json")]
         let form = chance.number(0...9)
@@ -258,7 +260,8 @@ private struct Desk: Sendable {
         for field in ["Authorization", "Cookie", "X-Request"] where request[field] != nil {
             books.violated("\(name) took its \(field) to another origin")
         }
-        books.received(name, Books.Reception(method: request.method, token: nil, cookie: nil, status: 200, isWhole: true))
+        let before = books.received(name, Books.Reception(method: request.method, token: nil, cookie: nil))
+        books.answers(name, before, with: 200, isWhole: true)
         return .json(#"{"request":"\#(name)","family":-1,"owner":"nobody","padding":""}"#)
     }
 }

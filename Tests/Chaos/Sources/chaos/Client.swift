@@ -143,8 +143,10 @@ struct Client {
         isKept: Bool = false
     ) -> Door {
         guard
-            let endpoint = try? AuthorizationEndpoint(scheme: .http, host: "127.0.0.1", port: options.port, path: "/token"),
-            let revocation = try? AuthorizationEndpoint(scheme: .http, host: "127.0.0.1", port: options.port, path: "/revoke")
+            let endpoint = try? AuthorizationEndpoint(
+                scheme: .http, host: "127.0.0.1", port: options.port, path: "/token"),
+            let revocation = try? AuthorizationEndpoint(
+                scheme: .http, host: "127.0.0.1", port: options.port, path: "/revoke")
         else { preconditionFailure("not a port: \(options.port)") }
         var bearer = BearerAuthentication(endpoint: endpoint, client: ClientCredential(id: name), store: store)
         if name != "desk" { bearer.revocationEndpoint = revocation }
@@ -176,7 +178,10 @@ struct Client {
                     next += 1
                     if chance.happens(0.5) { await door.signOut() } else { fallthrough }
                 }
-            default: await door.signIn(door.people[next % door.people.count], over: open, at: work.base)
+            default:
+                async let callers: Void = work.straddle(door)
+                await door.signIn(door.people[next % door.people.count], over: open, at: work.base)
+                await callers
             }
             try? await Task.sleep(for: .milliseconds(chance.number(20...500)))
         }

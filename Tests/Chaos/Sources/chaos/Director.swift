@@ -58,7 +58,9 @@ final class Director: Sendable {
     // MARK: - Clients
 
     /// Runs a client until it ends; returns when all that it said has been heard.
-    private func live(_ client: String, process number: Int, _ settings: Options, killedAfter seconds: Double? = nil) async {
+    private func live(
+        _ client: String, process number: Int, _ settings: Options, killedAfter seconds: Double? = nil
+    ) async {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -116,7 +118,8 @@ final class Director: Sendable {
         var number = 2
         while !isOver, options.seconds - elapsed > 3 {
             let seconds = Double(chance.number(1_500...8_000)) / 1_000
-            await live("mortal", process: number, settings, killedAfter: elapsed + seconds < options.seconds ? seconds : nil)
+            await live(
+                "mortal", process: number, settings, killedAfter: elapsed + seconds < options.seconds ? seconds : nil)
             number += 1
         }
     }

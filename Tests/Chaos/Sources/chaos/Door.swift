@@ -45,11 +45,17 @@ final class Door: Sendable {
 
     // MARK: - Signing in and out
 
-    private struct Grant: Model {
-        let access_token: String
-        let refresh_token: String
-        let expires_in: Double
+    /// A token response that says which session it is of.
+    private struct Grant: Decodable, Sendable {
+        private enum CodingKeys: CodingKey { case family }
+
+        let tokens: TokenCredential
         let family: Int
+
+        init(from decoder: any Decoder) throws {
+            tokens = try TokenCredential(from: decoder)
+            family = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .family)
+        }
     }
 
     func signIn(_ person: String, over open: Atom, at base: BaseURL) async {
@@ -60,11 +66,8 @@ final class Door: Sendable {
             let grant = try await open.enqueue(call).resume(expecting: Grant.self)
             owners.with { $0[grant.family] = person }
             append { $0.union([grant.family]) }
-            let credential = TokenCredential(
-                accessToken: grant.access_token, expiresAt: Clock.shared.date.addingTimeInterval(grant.expires_in),
-                refreshToken: grant.refresh_token)
             do {
-                try await atoms[0].signIn(with: credential)
+                try await atoms[0].signIn(with: grant.tokens)
             } catch {
                 Report.count("sign-ins that could not be stored")
             }

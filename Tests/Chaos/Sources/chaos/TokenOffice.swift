@@ -61,8 +61,12 @@ final class TokenOffice: Sendable {
 
     static var now: Int64 { MonotonicInstant.now.nanoseconds }
 
-    func owner(of family: Int) -> String? { state.with { $0.families.indices.contains(family) ? $0.families[family].owner : nil } }
-    func store(of family: Int) -> String? { state.with { $0.families.indices.contains(family) ? $0.families[family].store : nil } }
+    func owner(of family: Int) -> String? {
+        state.with { $0.families.indices.contains(family) ? $0.families[family].owner : nil }
+    }
+    func store(of family: Int) -> String? {
+        state.with { $0.families.indices.contains(family) ? $0.families[family].store : nil }
+    }
 
     // MARK: - Texts
 
@@ -73,7 +77,9 @@ final class TokenOffice: Sendable {
 
     private func name(_ text: String, _ kind: String) -> Name? {
         let parts = text.split(separator: ".")
-        guard parts.count == 4, parts[0] == kind, let family = Int(parts[1]), let number = Int(parts[2]) else { return nil }
+        guard parts.count == 4, parts[0] == kind, let family = Int(parts[1]), let number = Int(parts[2]) else {
+            return nil
+        }
         let name = Name(family: family, number: number)
         return self.text(name, kind) == text ? name : nil
     }
@@ -85,9 +91,13 @@ final class TokenOffice: Sendable {
 
     // MARK: - Tokens
 
-    /// A token response. The lifetime that it tells is at times longer than the true one.
+    /// A token response.
+    ///
+    /// The lifetime that it tells is at times longer than the true one.
     private func grant(_ name: Name, _ state: inout State, isCalm: Bool) -> String {
-        let lifetime = isCalm ? Double(state.chance.number(5_000...20_000)) / 1_000 : Double(state.chance.number(400...4_000)) / 1_000
+        let lifetime =
+            isCalm
+            ? Double(state.chance.number(5_000...20_000)) / 1_000 : Double(state.chance.number(400...4_000)) / 1_000
         let told = state.chance.happens(0.2) ? lifetime * 3 : lifetime
         state.families[name.family].expiry[name.number] = Self.now + Int64(lifetime * 1e9)
         state.families[name.family].expiry[name.number - 2] = nil
@@ -143,12 +153,14 @@ final class TokenOffice: Sendable {
             guard !family.isRevoked else { return (.refused, nil, 0) }
             guard name.number == family.current else {
                 state.events["spent refresh tokens that came again", default: 0] += 1
-                let text = "the spent refresh \(name) came again, of \(family.owner) in \(family.store); "
+                let text =
+                    "the spent refresh \(name) came again, of \(family.owner) in \(family.store); "
                     + "the server has given out number \(family.current)"
                 if family.isCurrentSeen {
                     state.suspicions.append(Suspicion(text: text + ", which was in use", store: "", from: 1, until: 0))
                 } else if !family.isAnswerLost {
-                    state.suspicions.append(Suspicion(text: text, store: family.store, from: family.spentAt - lateness, until: came))
+                    state.suspicions.append(
+                        Suspicion(text: text, store: family.store, from: family.spentAt - lateness, until: came))
                 }
                 state.families[name.family].isRevoked = true
                 return (.refused, nil, 0)
@@ -186,7 +198,9 @@ final class TokenOffice: Sendable {
     /// Revokes a session's tokens, since it was signed out.
     func revoke(_ token: String) {
         state.with { state in
-            guard let name = self.name(token, "refresh-token"), state.families.indices.contains(name.family) else { return }
+            guard let name = self.name(token, "refresh-token"), state.families.indices.contains(name.family) else {
+                return
+            }
             state.events["sign-outs that the server heard of", default: 0] += 1
             state.families[name.family].isRevoked = true
         }

@@ -5,24 +5,28 @@ final class Ticket: Sendable {
     @TaskLocal static var current: Ticket?
 
     let name: RequestName
-    private let door: Door?
+    private let door: Door
+    /// Whether it belongs to whoever is signed in when it is admitted; what isn't signed
+    /// goes with the cookies of whoever is signed in when it is sent.
+    private let isSigned: Bool
     private let firstEra: Int
     private let settled = Locked<Set<Int>?>(nil)
 
-    init(_ name: RequestName, _ door: Door?) {
+    init(_ name: RequestName, _ door: Door, isSigned: Bool) {
         self.name = name
+        self.isSigned = isSigned
         self.door = door
-        firstEra = door?.era ?? 0
+        firstEra = door.era
     }
 
     /// It has been admitted by now: it is nobody's who comes later.
     func settle() {
-        guard let door else { return }
+        guard isSigned else { return }
         settled.with { if $0 == nil { $0 = door.sessions(since: firstEra) } }
     }
 
     /// Whose it may be.
-    var allowed: Set<Int> { settled.value ?? door?.sessions(since: firstEra) ?? [] }
+    var allowed: Set<Int> { settled.value ?? door.sessions(since: firstEra) }
 }
 
 /// Hears what happens to the requests of a service.

@@ -81,9 +81,9 @@ struct Work: Sendable {
             })
     }
 
-    private func begin(_ kind: Kind, _ door: Door?, wire: RequestName? = nil) -> Ticket {
-        let ticket = Ticket(makeName(), door)
-        Report.line("B", "\(ticket.name)", kind.rawValue, door?.name ?? "-", "\(wire ?? ticket.name)")
+    private func begin(_ kind: Kind, _ door: Door, wire: RequestName? = nil) -> Ticket {
+        let ticket = Ticket(makeName(), door, isSigned: kind.isSigned)
+        Report.line("B", "\(ticket.name)", kind.rawValue, door.name, "\(wire ?? ticket.name)")
         return ticket
     }
 
@@ -106,7 +106,9 @@ struct Work: Sendable {
             var dice = dice
             let atom = door.atoms[dice.number(0...(door.atoms.count - 1))]
             switch kind {
-            case .shared: await burst(door, atom, &dice)
+            case .shared:
+                let pauses = (0..<6).map { _ in dice.number(0...20) }
+                await burst(door, atom, "/get", pauses)
             case .stream: await stream(door, atom, &dice)
             case .download, .resumed: await download(kind, door, atom, &dice)
             default: await plain(kind, door, atom)
@@ -128,7 +130,6 @@ struct Work: Sendable {
         case .hop: Call(base: base, path: "/hop", name: name)
         case .postHop: Call(base: base, path: "/post-hop", method: .post, body: body, name: name)
         case .leave: Call(base: base, path: "/leave", name: name)
-        case .shared: Call(base: base, path: "/get", name: name, shares: true)
         default: Call(base: base, path: "/get", name: name)
         }
     }
@@ -162,20 +163,28 @@ struct Work: Sendable {
         let ticket = begin(.completion, door)
         let isOver = Locked(false)
         await withCheckedContinuation { continuation in
-            let task = Ticket.$current.withValue(ticket) {
-                atom.enqueue(call(.completion, ticket.name)).resume(expecting: Answer.self) { result in
-                    switch result {
-                    case .success(let answer): end(ticket, outcome(answer, ticket.name))
-                    case .failure(let error): end(ticket, Outcome(error))
-                    }
-                    // A second call has told the books by now.
-                    if !isOver.with({ wasOver in
-                        defer { wasOver = true }
-                        return wasOver
-                    }) {
-                        continuation.resume()
-                    }
+            let heard: @Sendable (Result<Answer, AtomError>) -> Void = { result in
+                switch result {
+                case .success(let answer): end(ticket, outcome(answer, ticket.name))
+                case .failure(let error): end(ticket, Outcome(error))
                 }
+                // A second call has told the books by now.
+                let wasOver = isOver.with { isOver in
+                    defer { isOver = true }
+                    return isOver
+                }
+                if !wasOver { continuation.resume() }
+            }
+            let service = atom.enqueue(call(.completion, ticket.name))
+            let task = Ticket.$current.withValue(ticket) {
+                dice.happens(0.5)
+                    ? service.resume(expecting: Answer.self, completion: heard)
+                    : service.resume { result in
+                        heard(
+                            result.flatMap { response in
+                                Result { () throws(AtomError) in try response.decode(Answer.self) }
+                            })
+                    }
             }
             if let milliseconds {
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { task.cancel() }
@@ -183,10 +192,14 @@ struct Work: Sendable {
         }
     }
 
+    /// Callers for the same, before, while and after somebody signs in.
+    func straddle(_ door: Door) async {
+        await burst(door, door.atoms[0], "/slow", [0, 0, 5, 10, 20, 30, 45, 60, 80, 100, 120])
+    }
+
     /// Several callers that may share one request.
-    private func burst(_ door: Door, _ atom: Atom, _ dice: inout Chance) async {
+    private func burst(_ door: Door, _ atom: Atom, _ place: String, _ pauses: [Int]) async {
         let wire = makeName()
-        let pauses = (0..<6).map { _ in dice.number(0...20) }
         await withTaskGroup(of: Void.self) { group in
             for pause in pauses {
                 group.addTask {
@@ -195,7 +208,8 @@ struct Work: Sendable {
                     let outcome: Outcome
                     do {
                         let answer = try await Ticket.$current.withValue(ticket) {
-                            try await atom.enqueue(call(.shared, wire)).resume(expecting: Answer.self)
+                            try await atom.enqueue(Call(base: base, path: place, name: wire, shares: true))
+                                .resume(expecting: Answer.self)
                         }
                         outcome = self.outcome(answer, wire)
                     } catch let error as AtomError {
