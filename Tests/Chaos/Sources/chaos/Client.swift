@@ -35,16 +35,16 @@ struct Client {
         await visit()
         await quiet(atMost: nil)
         let before = (Usage.descriptors, Usage.ownThreads)
-        Report.line("Z", "0", "\(Usage.residentBytes)", "\(before.0)", "\(before.1)")
+        Report.line("Z", "0", "\(Usage.residentBytes)", "\(before.0)", "\(before.1)", "0")
         let left = await live()
         guard isSteady else {
-            return Report.line("Z", "\(left)", "\(Usage.residentBytes)", "\(before.0)", "\(before.1)")
+            return Report.line("Z", "\(left)", "\(Usage.residentBytes)", "\(before.0)", "\(before.1)", "0")
         }
         await quiet(atMost: before)
         let after = (Usage.descriptors, Usage.ownThreads)
         if after.0 > before.0 { Report.violation("open at the end: \(Usage.openFiles)") }
         if after.1 > before.1 { Report.violation("threads at the end: \(Usage.threadNames)") }
-        Report.line("Z", "\(left)", "\(Usage.residentBytes)", "\(after.0)", "\(after.1)")
+        Report.line("Z", "\(left)", "\(Usage.residentBytes)", "\(after.0)", "\(after.1)", "0")
     }
 
     /// Uses everything once, so that what is kept for the process is there.
@@ -258,7 +258,8 @@ struct Client {
     private func sample() async {
         while !isOver {
             Report.line(
-                "S", "\(work.made)", "\(Usage.residentBytes)", "\(Usage.descriptors)", "\(Usage.threads)")
+                "S", "\(work.made)", "\(Usage.residentBytes)", "\(Usage.descriptors)", "\(Usage.ownThreads)",
+                "\(Usage.threadNames.count)")
             try? await Task.sleep(for: .seconds(1))
         }
     }

@@ -61,20 +61,9 @@ final class Director: Sendable {
     private func live(
         _ client: String, process number: Int, _ settings: Options, killedAfter seconds: Double? = nil
     ) async {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = settings.arguments(
-            of: client, process: number, seconds: max(1, settings.seconds - elapsed))
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        do {
-            try process.run()
-        } catch {
-            return books.violated("process \(number) can't be run: \(error)")
-        }
-        try? pipe.fileHandleForWriting.close()
-        let identifier = process.processIdentifier
+        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let words = settings.arguments(of: client, process: number, seconds: max(1, settings.seconds - elapsed))
+        guard let child = Child([program] + words) else { return books.violated("process \(number) can't be run") }
         let killer = Task {
             let end = seconds.map { elapsed + $0 } ?? .infinity
             // After a violation nothing more can be learned.
@@ -83,34 +72,16 @@ final class Director: Sendable {
                 if Task.isCancelled { return }
             }
             books.killed(number)
-            kill(identifier, SIGKILL)
+            child.kill()
             books.office.killed(stores: Client.stores(of: client))
         }
-        await withCheckedContinuation { continuation in
+        let how = await withCheckedContinuation { continuation in
             Thread.detachNewThread { [books] in
-                let descriptor = pipe.fileHandleForReading.fileDescriptor
-                var rest = ""
-                var buffer = [UInt8](repeating: 0, count: 1 << 16)
-                while true {
-                    let count = read(descriptor, &buffer, buffer.count)
-                    guard count > 0 else { break }
-                    rest += String(decoding: buffer[..<count], as: UTF8.self)
-                    var lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
-                    let last = lines.removeLast()
-                    for line in lines { books.heard(line, from: number) }
-                    rest = String(last)
-                }
-                continuation.resume()
+                continuation.resume(returning: child.wait { books.heard($0, from: number) })
             }
         }
         killer.cancel()
-        process.waitUntilExit()
-        let how: String? =
-            process.terminationReason == .uncaughtSignal
-            ? "signal \(process.terminationStatus)"
-            : process.terminationStatus == 0 ? nil : "status \(process.terminationStatus)"
         books.gone(number, how: how)
-        try? pipe.fileHandleForReading.close()
     }
 
     private func killAgainAndAgain(_ settings: Options) async {

@@ -40,13 +40,6 @@ struct Network: Sendable {
     func mend() { _ = Self.run("tc", "qdisc", "del", "dev", "lo", "root") }
 
     private static func run(_ arguments: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        Child(arguments, isSilent: true).map { $0.wait() == nil } ?? false
     }
 }

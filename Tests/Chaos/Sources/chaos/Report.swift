@@ -25,8 +25,6 @@ enum Usage {
 
     /// Without the one that reads the folder.
     static var descriptors: Int { count("/proc/self/fd") - 1 }
-    static var threads: Int { threadNames.count }
-
     /// Those that Dispatch doesn't keep in its pools.
     static var ownThreads: Int { threadNames.count { !$0.contains("-qos") } }
 

@@ -19,6 +19,9 @@ final class Ticket: Sendable {
         firstEra = door.era
     }
 
+    /// Whether it was sent again: then an earlier attempt may come late to the server.
+    let isSentAgain = Locked(false)
+
     /// It has been admitted by now: it is nobody's who comes later.
     func settle() {
         guard isSigned else { return }
@@ -52,6 +55,7 @@ final class Watch: RequestObserver {
         switch event.kind {
         case .described: tickets.with { $0[number] = .some(Ticket.current) }
         case .queued, .admitted, .sent, .joined, .answered: tickets.with { $0[number] }??.settle()
+        case .retried: tickets.with { $0[number] }??.isSentAgain.with { $0 = true }
         case .finished:
             let ticket = tickets.with { $0.removeValue(forKey: number) }
             if ticket == nil { Report.violation("request \(number) of \(store) has finished twice") }

@@ -91,7 +91,7 @@ struct Work: Sendable {
         let list = { (sessions: Set<Int>) in sessions.map(String.init).joined(separator: ",") }
         Report.line(
             "E", "\(ticket.name)", outcome.code, outcome.delivery, list(ticket.allowed), list(outcome.seen),
-            outcome.detail)
+            ticket.isSentAgain.value ? "again" : "once", outcome.detail)
     }
 
     // MARK: - Requests
