@@ -237,6 +237,18 @@ import Testing
         #expect(transport.exchanges.count == 4)
     }
 
+    @Test func aStreamThatWasAnsweredIsNotSaidToBeUnsent() async throws {
+        let task = reading(.automatic(after: .milliseconds(10), maximumAttempts: 1))
+        send("data: a\n\n", over: await transport.exchange(0))
+        try await alarm(in: .milliseconds(10))
+        time.advance(by: .milliseconds(10))
+        // What was not sent is sent again once, at once.
+        for number in 1...2 { await transport.exchange(number).fail(.cannotConnectToHost, delivery: .notSent) }
+        let error = try #require(await task.value)
+        #expect(error.isConnectivityFailure)
+        #expect(error.delivery == .answered)
+    }
+
     @Test(arguments: [": quiet\n", ""])
     func aConnectionThatLastsCountsAsGoodWhateverItBrings(text: String) async throws {
         let task = reading(.automatic(after: .seconds(3), maximumAttempts: 1))
