@@ -89,10 +89,9 @@ final class Books: Sendable {
     private let state = Locked(State())
     let office: TokenOffice
 
-    /// - Parameter isNetworkCut: Whether a request may arrive when its client has given it up.
-    init(seed: UInt64, isNetworkCut: Bool) {
+    init(seed: UInt64) {
         self.seed = seed
-        office = TokenOffice(seed: seed, isNetworkCut: isNetworkCut)
+        office = TokenOffice(seed: seed)
     }
 
     // MARK: - What the server sees
@@ -154,7 +153,7 @@ final class Books: Sendable {
             switch (fields.first, words.count) {
             case ("B", 4): began(words, process, &state)
             case ("E", 7): ended(words, process, &state)
-            case ("R", 2): office.clientLostAnswer(store: words[0], at: Int64(words[1]) ?? 0)
+            case ("R", 2): office.lost(by: process, store: words[0], at: Int64(words[1]) ?? 0)
             case ("C", 1): state.events[words[0], default: 0] += 1
             case ("V", 1): violated(&state, "process \(process): \(words[0])", [])
             case ("S", 5), ("Z", 5):

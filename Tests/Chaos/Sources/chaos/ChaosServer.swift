@@ -64,8 +64,10 @@ private struct Desk: Sendable {
     }
 
     private func refresh(_ request: Request) -> Response {
-        guard unsigned(request), let token = request.form("refresh_token") else { return .empty(400) }
-        switch books.office.refresh(token, isCalm: isCalm) {
+        guard unsigned(request), let token = request.form("refresh_token"),
+            let process = request.form("process").flatMap({ Int($0) })
+        else { return .empty(400) }
+        switch books.office.refresh(token, by: process, isCalm: isCalm) {
         case .refused: return .json(#"{"error":"invalid_grant"}"#, status: 400)
         case .unavailable:
             var chance = Chance(books.seed, UInt64(bitPattern: Int64(request.receivedAt)))

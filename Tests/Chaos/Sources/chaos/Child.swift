@@ -13,10 +13,16 @@ struct Child: Sendable {
     private let output: Int32
     private let hasEnded = Locked(false)
 
+    private static let starting = NSLock()
+
     /// - Returns: `nil` if it can't be started.
     init?(_ arguments: [String], isSilent: Bool = false) {
         var pipes: [Int32] = [-1, -1]
-        guard pipe2(&pipes, O_CLOEXEC) == 0 else { return nil }
+        // No other child may get the pipe's ends, or the end of this one would not be seen.
+        Self.starting.lock()
+        defer { Self.starting.unlock() }
+        guard pipe(&pipes) == 0 else { return nil }
+        for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

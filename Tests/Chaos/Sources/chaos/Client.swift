@@ -25,11 +25,6 @@ struct Client {
         if let count = options.soak { work.made >= count } else { MonotonicInstant.now >= end }
     }
 
-    /// The stores that a client of this name uses.
-    static func stores(of client: String) -> [String] {
-        client == "steady" ? ["desk", "till", "pocket"] : ["desk", "stall"]
-    }
-
     func run() async {
         // What a first request brings with it stays: it is measured after one.
         await visit()
@@ -150,6 +145,7 @@ struct Client {
         else { preconditionFailure("not a port: \(options.port)") }
         var bearer = BearerAuthentication(endpoint: endpoint, client: ClientCredential(id: name), store: store)
         if name != "desk" { bearer.revocationEndpoint = revocation }
+        bearer.parameters = [QueryItem(name: "process", value: "\(options.process)")]
         bearer.deadline = .seconds(8)
         bearer.fruitlessRefreshWindow = .seconds(2)
         var (retrying, watch) = configuration(.bearer(bearer), name)

@@ -8,7 +8,7 @@ final class Director: Sendable {
 
     init(_ options: Options) {
         self.options = options
-        books = Books(seed: options.seed, isNetworkCut: options.ownsNetwork)
+        books = Books(seed: options.seed)
     }
 
     private var isCalm: Bool { options.soak != nil }
@@ -73,7 +73,7 @@ final class Director: Sendable {
             }
             books.killed(number)
             child.kill()
-            books.office.killed(stores: Client.stores(of: client))
+            books.office.killed(number)
         }
         let how = await withCheckedContinuation { continuation in
             Thread.detachNewThread { [books] in

@@ -22,6 +22,8 @@ final class TokenOffice: Sendable {
         var isRevoked = false
         /// When the refresh came that is being worked on.
         var working: Int64?
+        /// The process that has sent the last refresh.
+        var spender = 0
         /// When the last refresh came, and what became of its answer.
         var spentAt: Int64 = 0
         var isAnswerLost = false
@@ -33,27 +35,37 @@ final class TokenOffice: Sendable {
     /// still be on its way.
     private struct Suspicion {
         let text: String
+        /// The process whose response must have been lost; `nil` for none that could excuse it.
+        let spender: Int?
         let store: String
         let from: Int64
         let until: Int64
     }
 
+    /// A response that a client says it has not got.
+    private struct Loss {
+        let process: Int
+        let store: String
+        let at: Int64
+    }
+
     private struct State {
         var families: [Family] = []
         var suspicions: [Suspicion] = []
-        var losses: [String: [Int64]] = [:]
+        var losses: [Loss] = []
+        /// When processes were killed.
+        var kills: [Int: Int64] = [:]
         var events: [String: Int] = [:]
         var chance: Chance
     }
 
     private let seed: UInt64
-    /// How long before a refresh arrives its client may have given it up, in nanoseconds.
-    private let lateness: Int64
+    /// How long before a refresh is read its client may have given it up, in nanoseconds.
+    private static let lateness: Int64 = 15_000_000_000
     private let state: Locked<State>
 
-    init(seed: UInt64, isNetworkCut: Bool) {
+    init(seed: UInt64) {
         self.seed = seed
-        lateness = isNetworkCut ? 15_000_000_000 : 0
         state = Locked(State(chance: Chance(seed, 1)))
     }
 
@@ -136,7 +148,7 @@ final class TokenOffice: Sendable {
     }
 
     /// A refresh; it takes as long as this call.
-    func refresh(_ token: String, isCalm: Bool) -> Refresh {
+    func refresh(_ token: String, by process: Int, isCalm: Bool) -> Refresh {
         let came = Self.now
         let (refresh, name, pause) = state.with { state -> (Refresh, Name?, Int) in
             guard let name = self.name(token, "refresh-token"), state.families.indices.contains(name.family)
@@ -148,7 +160,7 @@ final class TokenOffice: Sendable {
                 state.suspicions.append(
                     Suspicion(
                         text: "two refreshes at once, with \(name), of \(family.owner) in \(family.store)",
-                        store: family.store, from: working - lateness, until: came))
+                        spender: family.spender, store: family.store, from: working - Self.lateness, until: came))
             }
             guard !family.isRevoked else { return (.refused, nil, 0) }
             guard name.number == family.current else {
@@ -157,10 +169,15 @@ final class TokenOffice: Sendable {
                     "the spent refresh \(name) came again, of \(family.owner) in \(family.store); "
                     + "the server has given out number \(family.current)"
                 if family.isCurrentSeen {
-                    state.suspicions.append(Suspicion(text: text + ", which was in use", store: "", from: 1, until: 0))
+                    state.suspicions.append(
+                        Suspicion(
+                            text: text + ", which was in use", spender: nil, store: family.store, from: came,
+                            until: came))
                 } else if !family.isAnswerLost {
                     state.suspicions.append(
-                        Suspicion(text: text, store: family.store, from: family.spentAt - lateness, until: came))
+                        Suspicion(
+                            text: text, spender: family.spender, store: family.store,
+                            from: family.spentAt - Self.lateness, until: came))
                 }
                 state.families[name.family].isRevoked = true
                 return (.refused, nil, 0)
@@ -174,6 +191,7 @@ final class TokenOffice: Sendable {
             state.families[name.family].spentAt = came
             state.families[name.family].isCurrentSeen = false
             state.families[name.family].working = came
+            state.families[name.family].spender = process
             let isLost = !isCalm && state.chance.happens(0.04)
             state.families[name.family].isAnswerLost = isLost
             if isLost { state.events["refreshes whose response was lost", default: 0] += 1 }
@@ -185,15 +203,13 @@ final class TokenOffice: Sendable {
         return refresh
     }
 
-    /// A client says that it has no answer to a refresh.
-    func clientLostAnswer(store: String, at nanoseconds: Int64) {
-        state.with { $0.losses[store, default: []].append(nanoseconds) }
+    /// A client says that it has no response to a refresh.
+    func lost(by process: Int, store: String, at nanoseconds: Int64) {
+        state.with { $0.losses.append(Loss(process: process, store: store, at: nanoseconds)) }
     }
 
-    /// A process was killed that these stores belong to.
-    func killed(stores: [String]) {
-        for store in stores { clientLostAnswer(store: store, at: Self.now) }
-    }
+    /// A process was killed.
+    func killed(_ process: Int) { state.with { $0.kills[process] = Self.now } }
 
     /// Revokes a session's tokens, since it was signed out.
     func revoke(_ token: String) {
@@ -227,8 +243,12 @@ final class TokenOffice: Sendable {
     func unexcused() -> [String] {
         state.with { state in
             state.suspicions.filter { suspicion in
-                !(state.losses[suspicion.store] ?? []).contains {
-                    (suspicion.from...max(suspicion.from, suspicion.until + 1_000_000_000)).contains($0)
+                guard let spender = suspicion.spender else { return true }
+                // What a client says, and that it was killed, is heard a little later.
+                let until = suspicion.until + 1_000_000_000
+                if let killed = state.kills[spender], killed <= until { return false }
+                return !state.losses.contains {
+                    $0.process == spender && $0.store == suspicion.store && $0.at >= suspicion.from && $0.at <= until
                 }
             }
             .map(\.text)
