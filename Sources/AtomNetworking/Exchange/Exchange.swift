@@ -57,7 +57,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     init(
         _ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener,
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil,
-        of holder: SessionHolder? = nil
+        of place: SessionPlace? = nil
     ) {
         self.manager = manager
         self.destination = destination
@@ -71,9 +71,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         outcomes = OutcomeTerms(
             acceptableStatusCodes: request.acceptableStatusCodes, isSigned: signing.isSigned, startedAt: startedAt,
             manager: manager, destination: destination)
-        sessionPlace = holder.map {
-            SessionPlace(ticket: 0, generation: $0.generation, takeoverCount: $0.takeoverCount, isWaiting: false)
-        }
+        sessionPlace = place
         let terms = ExchangeMachine.Terms(
             policy: signing.policy, isSigned: signing.isSigned, hasSession: manager.session != nil,
             timeouts: request.timeouts,

@@ -242,12 +242,12 @@ final class RequestableQueueManager: Sendable {
 
     /// Starts or queues a request before it returns.
     ///
-    /// - Parameter holder: The only one for whom it may be sent; `nil` for
-    ///   whoever is signed in.
+    /// - Parameter place: For whom alone it may be sent; `nil` for whoever is
+    ///   signed in.
     func run(
         _ request: consuming PreparedRequest, listener: Exchange.Listener,
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil,
-        of holder: SessionHolder? = nil
+        of place: SessionPlace? = nil
     ) -> Exchange {
         for name in request.omittedFields {
             log?.note(
@@ -255,7 +255,7 @@ final class RequestableQueueManager: Sendable {
         }
         let origin = request.target.origin
         let exchange = Exchange(
-            request, manager: self, listener: listener, destination: destination, progress: progress, of: holder)
+            request, manager: self, listener: listener, destination: destination, progress: progress, of: place)
         exchange.start(at: origin)
         return exchange
     }

@@ -184,7 +184,7 @@ extension SessionMachine {
     ///     read; `nil` for a store.
     mutating func asked(
         _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, ticket: Int? = nil,
-        read: (credential: TokenCredential, version: Int)? = nil,
+        isNew: Bool? = nil, read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
         var actions: [Action] = []
@@ -196,7 +196,7 @@ extension SessionMachine {
         if let (ticket, generation, _) = admitAtOnce(by: means, of: generation, ticket: ticket, at: now.instant) {
             return (.go(ticket: ticket, generation: generation), actions)
         }
-        let request = Waiting(waiter: waiter, means: means, isNew: generation == nil)
+        let request = Waiting(waiter: waiter, means: means, isNew: isNew ?? (generation == nil))
         switch phase {
         case .loading(nil, let end):
             return (enqueue(request, ticket: ticket), actions + startLoading(end))

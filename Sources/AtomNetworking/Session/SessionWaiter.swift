@@ -28,6 +28,8 @@ struct SessionPlace {
     var takeoverCount: Int?
     /// Whether it is in the queue.
     var isWaiting: Bool
+    /// Whether the session has not been asked yet.
+    var isNew = false
 }
 
 /// What a session needs from the service whose request starts a refresh; services

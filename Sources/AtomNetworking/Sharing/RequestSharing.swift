@@ -39,14 +39,17 @@ final class RequestSharing: Sendable {
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)
         }
-        if starts { start(number, request) } else { caller.tellJoined() }
+        if starts { start(number, request, in: key.generation) } else { caller.tellJoined() }
         return caller
     }
 
-    private func start(_ number: Int, _ request: consuming PreparedRequest) {
+    /// - Parameter generation: The sign-in that all of its callers belong to. Somebody else may sign in before the
+    ///   session is asked, and others may have joined by then.
+    private func start(_ number: Int, _ request: consuming PreparedRequest, in generation: Int?) {
         let exchange = manager.run(
             request,
-            listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }))
+            listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }),
+            of: generation.map { SessionPlace(ticket: 0, generation: $0, isWaiting: false, isNew: true) })
         state.withLock { state in
             // It may have ended inside its start.
             if state.requests.isRunning(number) { state.exchanges[number] = exchange }

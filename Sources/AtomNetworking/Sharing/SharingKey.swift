@@ -17,6 +17,9 @@ struct SharingKey: Hashable, Sendable {
     /// Whose session it is; `nil` for a service without one.
     private let holder: SessionHolder?
 
+    /// The sign-in that it belongs to.
+    var generation: Int? { holder?.generation }
+
     /// Reads whose session it is, in the caller's isolation.
     init(_ request: borrowing PreparedRequest, _ manager: RequestableQueueManager) {
         target = request.target

@@ -18,7 +18,10 @@ extension RequestableQueueManager {
         // What the session doesn't sign is nobody's.
         let session = request.requiresAuthorization ? session : nil
         let stream = StreamedResponse(session, after: last, by: time, fields: fields)
-        stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: last?.holder))
+        let place = last?.holder.map {
+            SessionPlace(ticket: 0, generation: $0.generation, takeoverCount: $0.takeoverCount, isWaiting: false)
+        }
+        stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: place))
         return StreamHandle(stream)
     }
 }

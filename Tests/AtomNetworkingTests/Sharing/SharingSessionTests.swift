@@ -155,6 +155,36 @@ struct SharingSessionTests {
         #expect(try await slow.outcome().get().body == "old")
     }
 
+    @Test("Who has joined before a sign-in does not get the next person's response")
+    func joinedBeforeASignIn() async throws {
+        let interruption = Interruption()
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(.issued(1)), change: { $0.observers = [interruption] })
+        try await session.atom.loadSession()
+        let joined = Call()
+        // Between the first caller's question whose session it is and its admission.
+        interruption.action.with { action in
+            action = {
+                joined.keep(session.atom.enqueue(SharedEndpoint()).resume { joined.heard($0) })
+                let isSignedIn = DispatchSemaphore(value: 0)
+                Task.detached {
+                    try? await session.atom.signIn(with: .issued(5))
+                    isSignedIn.signal()
+                }
+                isSignedIn.wait()
+            }
+        }
+        // A thread of its own, because it waits.
+        let first = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: session.atom.call(SharedEndpoint())) }
+        }
+        for exchange in session.transport.exchanges { exchange.answer("of \(exchange.token ?? "")") }
+        for call in [first, joined] {
+            guard case .authentication(.signedOut)? = await call.error() else { throw Unexpected("not signed out") }
+        }
+        #expect(session.transport.exchanges.isEmpty)
+    }
+
     @Test("A request of the provider itself does not wait for a request that waits for the provider")
     func provider() async throws {
         let atom = Locked<Atom?>(nil)
@@ -176,5 +206,15 @@ private struct AskingLogin: TokenCredentialProvider {
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
         try await atom.value?.enqueue(SharedEndpoint()).resume()
         return .issued(1)
+    }
+}
+
+/// Does something when the next request is described, before the session is asked.
+private final class Interruption: RequestObserver {
+    let action = Locked<(@Sendable () -> Void)?>(nil)
+
+    func observe(_ event: RequestEvent) {
+        guard case .described = event.kind else { return }
+        action.with { $0.take() }?()
     }
 }
