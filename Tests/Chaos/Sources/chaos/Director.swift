@@ -1,6 +1,40 @@
 import Foundation
 
 /// Starts the servers and the clients, makes the weather, and keeps the books.
+///
+/// A client that is left alone has three sessions: `desk`, whose file another process
+/// shares, and `till` (a file) and `pocket` (memory), in which two people sign in and out.
+/// A second client, with `desk` and `stall`, is killed again and again. Each session has two
+/// services, of which one retries. The same seed makes the same decisions; in which order
+/// they meet is the machine's.
+///
+/// What ``Books`` watches over:
+///
+/// - Each request ends once, with the response that the server gave it, of the session that
+///   it belongs to, or with a typed error.
+/// - What is said to be not sent never came to the server.
+/// - A POST comes once, unless it was answered with a 401 or a redirect, and with its body.
+/// - No request that was made after a 401 for a token was read carries it, none carries the
+///   cookie or the token of another session, and none takes either to another origin.
+/// - One refresh at a time is made for a session, and a spent refresh token comes again only
+///   after a response was lost, or the process was killed that had sent it.
+/// - At the end no request, descriptor or thread is left.
+///
+/// Faults that were planted in a copy of the SDK, with what found them in the short form:
+///
+/// - A POST is idempotent: *must not be sent twice*, after a second.
+/// - A lost connection is `notSent`: the same.
+/// - A completion is called twice: *ended twice*.
+/// - Requests of two people share: *got the response of session …, which isn't its own*.
+/// - Requests that wait aren't refused at a sign-in: the same.
+/// - A sign-in begins no new generation: *got an event of session … when it was over*.
+/// - Two services with one store have two sessions: *came with the token of somebody else*.
+/// - Processes don't lock the file: *two refreshes at once*.
+/// - A new credential isn't stored: *the spent refresh token came again, which was in use*.
+/// - A rejected token isn't marked: *which this client knew to be dead*.
+/// - Cookies survive a sign-in: *came with a cookie of another session*.
+/// - A redirect to another origin stays signed: *took its Authorization to another origin*.
+/// - A service is never released: descriptors and threads are left.
 final class Director: Sendable {
     private let options: Options
     private let books: Books
