@@ -240,10 +240,7 @@ final class RequestableQueueManager: Sendable {
         cookies.keep(head.headerFields, from: wire.target.cookieAddress, of: wire.cookieEra, at: time.date)
     }
 
-    /// Starts or queues a request before it returns.
-    ///
-    /// - Parameter place: For whom alone it may be sent; `nil` for whoever is
-    ///   signed in.
+    /// Starts or queues a request before it returns: for whoever is signed in, or for those of the place alone.
     func run(
         _ request: consuming PreparedRequest, listener: Exchange.Listener,
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil,

@@ -68,8 +68,7 @@ extension SessionActor {
                 let place = waiter.sessionPlace
                 let result = machine.asked(
                     waiter, by: means, of: place?.generation, takeover: place?.takeoverCount,
-                    ticket: isAnew ? nil : place?.ticket, isNew: place?.isNew, read: read, deadline: deadline,
-                    now: now)
+                    isNew: place?.isNew, ticket: isAnew ? nil : place?.ticket, read: read, deadline: deadline, now: now)
                 func keepPlace(_ ticket: Int, _ generation: Int, isWaiting: Bool) {
                     waiter.sessionPlace = SessionPlace(
                         ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount,

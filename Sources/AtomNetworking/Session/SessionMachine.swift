@@ -183,8 +183,8 @@ extension SessionMachine {
     ///   - read: What the app's variable holds, and the version before it was
     ///     read; `nil` for a store.
     mutating func asked(
-        _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, ticket: Int? = nil,
-        isNew: Bool? = nil, read: (credential: TokenCredential, version: Int)? = nil,
+        _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, isNew: Bool? = nil,
+        ticket: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
         var actions: [Action] = []

@@ -20,14 +20,14 @@ protocol SessionWaiter: AnyObject, Sendable {
 /// What a session knows about a request that it has admitted.
 struct SessionPlace {
     /// Its place in the order of admission, until it has been sent.
-    var ticket: Int
+    var ticket = 0
     /// The sign-in that it belongs to.
     var generation: Int
     /// For the reconnection of a stream: the count of takeovers at which it
     /// may be sent; `nil` for any.
     var takeoverCount: Int?
     /// Whether it is in the queue.
-    var isWaiting: Bool
+    var isWaiting = false
     /// Whether the session has not been asked yet.
     var isNew = false
 }

@@ -39,17 +39,15 @@ final class RequestSharing: Sendable {
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)
         }
-        if starts { start(number, request, in: key.generation) } else { caller.tellJoined() }
+        if starts { start(number, request, of: key.holder) } else { caller.tellJoined() }
         return caller
     }
 
-    /// - Parameter generation: The sign-in that all of its callers belong to. Somebody else may sign in before the
-    ///   session is asked, and others may have joined by then.
-    private func start(_ number: Int, _ request: consuming PreparedRequest, in generation: Int?) {
+    /// Others may have joined before the session is asked: it is sent for this holder only, if somebody signs in.
+    private func start(_ number: Int, _ request: consuming PreparedRequest, of holder: SessionHolder?) {
         let exchange = manager.run(
-            request,
-            listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }),
-            of: generation.map { SessionPlace(ticket: 0, generation: $0, isWaiting: false, isNew: true) })
+            request, listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }),
+            of: holder.map { SessionPlace(generation: $0.generation, isNew: true) })
         state.withLock { state in
             // It may have ended inside its start.
             if state.requests.isRunning(number) { state.exchanges[number] = exchange }

@@ -15,10 +15,7 @@ struct SharingKey: Hashable, Sendable {
     private let retryPolicy: RetryPolicy
     private let idempotency: Idempotency
     /// Whose session it is; `nil` for a service without one.
-    private let holder: SessionHolder?
-
-    /// The sign-in that it belongs to.
-    var generation: Int? { holder?.generation }
+    let holder: SessionHolder?
 
     /// Reads whose session it is, in the caller's isolation.
     init(_ request: borrowing PreparedRequest, _ manager: RequestableQueueManager) {

@@ -90,9 +90,9 @@ final class EventSource: @unchecked Sendable {
         let policy = request.retrying?.policy ?? manager.retryPolicy
         var failure = failure
         while true {
-            if let failure, !policy.isTemporary(failure), !failure.isConnectivityFailure { throw failure.ofAnswered }
+            if let failure, !policy.isTemporary(failure), !failure.isConnectivityFailure { throw failure }
             guard attempts < reconnection.maximumAttempts else {
-                if let failure { throw failure.ofAnswered }
+                if let failure { throw failure }
                 return false
             }
             if let holder = stream.holder, holder != manager.session?.holder {
@@ -123,18 +123,4 @@ final class EventSource: @unchecked Sendable {
 
     /// The error with the request of the current response, or of the last one.
     func naming(_ error: AtomError) -> AtomError { head.map { error.about($0, until: manager.time.now) } ?? error }
-}
-
-extension AtomError {
-    /// The same error of a request that the server has answered before.
-    fileprivate var ofAnswered: AtomError {
-        guard delivery == .notSent else { return self }
-        return switch self {
-        case .session(let error as URLError): .session(error.delivered(.answered))
-        case .authentication(let error):
-            .authentication(error.delivered(.init(.answered, request: error.reach.request)))
-        case .cancelled: .cancelled(.answered)
-        default: self
-        }
-    }
 }

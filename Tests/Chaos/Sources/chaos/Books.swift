@@ -244,7 +244,9 @@ final class Books: Sendable {
         } else if outcome.hasPrefix("bad:") {
             violated(&state, "\(name) ended with what can't be", receptions, story)
         }
-        if delivery == "notSent", !kind.isShared, !receptions.isEmpty {
+        // The error of a stream's reconnection speaks of that one only.
+        let isReconnection = kind == .stream && receptions.contains { $0.status == 200 }
+        if delivery == "notSent", !kind.isShared, !isReconnection, !receptions.isEmpty {
             violated(&state, "\(name) is said to have never been sent", receptions, story)
         }
         if wire == name {
