@@ -252,8 +252,7 @@ extension ProcessWorld {
         key.add(held.expiry.map(ModelClock.seconds) ?? -1)
         key.add(held.refreshTime.map(ModelClock.seconds) ?? -1)
         key.add(
-            flags: held.isFromRefresh, held.isRejected, held.isProven, held.isCountedAsFruitless, held.ignoresLeeway,
-            held.finalFailure != nil)
+            flags: held.isUnproven, held.isRejected, held.ignoresLeeway, held.finalFailure != nil)
     }
 }
 
