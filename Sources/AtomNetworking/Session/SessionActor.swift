@@ -454,15 +454,14 @@ extension SessionActor {
     ) async throws {
         let (read, emptied) = await keeper.exchange { ($0, nil) }
         if let read { found = .success(read) }
-        do {
-            guard let saved = try emptied.get() else { return }
-            // Without a lock, somebody has saved meanwhile.
-            found = .success(saved)
-        } catch TokenStoreError.lockTimedOut(let timeout) {
-            throw TokenStoreError.lockTimedOut(timeout)
-        } catch  where read != nil {
-            throw error
-        } catch {}  // It can't be read.
+        switch emptied {
+        case .success(nil): return
+        // Without a lock, somebody has saved meanwhile.
+        case .success(let saved): found = .success(saved)
+        case .failure(let error):
+            if read != nil { throw error }
+            if case TokenStoreError.lockTimedOut = error { throw error }
+        }
         try await store.save(nil)
     }
 
