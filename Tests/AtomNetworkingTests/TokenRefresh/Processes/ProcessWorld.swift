@@ -197,7 +197,7 @@ struct ProcessWorld: Sendable {
         _ process: Int, _ ticket: Int, _ generation: Int, _ hasRetried: Bool, _ signature: SessionSignature
     ) throws(Violation) {
         guard let current = processes[process].current else { return }
-        guard case .authorization(let value, let version) = signature else {
+        guard case .authorization(let value, let version, _) = signature else {
             processes[process].requests[current] = .asks(
                 ticket: ticket, generation: generation, hasRetried: hasRetried)
             return
