@@ -29,8 +29,8 @@ import Foundation
 /// - Requests that wait aren't refused at a sign-in: the same.
 /// - A sign-in begins no new generation: *got an event of session … when it was over*.
 /// - Two services with one store have two sessions: *came with the token of somebody else*.
-/// - Processes don't lock the file: *two refreshes at once*.
-/// - A new credential isn't stored: *the spent refresh token came again, which was in use*.
+/// - Processes don't lock the file: *the spent refresh token came again, which was in use*.
+/// - A new credential isn't stored: the same.
 /// - A rejected token isn't marked: *which this client knew to be dead*.
 /// - Cookies survive a sign-in: *came with a cookie of another session*.
 /// - A redirect to another origin stays signed: *took its Authorization to another origin*.
