@@ -81,7 +81,9 @@ final class Mutator: SyntaxVisitor {
         let inner = unwrapped(node)
         if inner.is(BooleanLiteralExprSyntax.self) { return }
         if let prefix = inner.as(PrefixOperatorExprSyntax.self), prefix.operator.text == "!" { return }
-        if let infix = inner.as(InfixOperatorExprSyntax.self), ["==", "!="].contains(name(infix)) { return }
+        if let infix = inner.as(InfixOperatorExprSyntax.self), ["==", "!=", "===", "!=="].contains(name(infix)) {
+            return
+        }
         if inner.is(IfExprSyntax.self) || inner.is(SwitchExprSyntax.self) { return }
         negate(node, "negated")
     }
@@ -124,16 +126,20 @@ final class Mutator: SyntaxVisitor {
 
     override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
         let others = [
-            "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
+            "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "===": "!==", "!==": "===", "&&": "||",
+            "||": "&&",
             "+": "-", "-": "+", "&+": "&-", "&-": "&+",
         ]
         let name = name(node)
-        if name == "+", node.rightOperand.is(ArrayExprSyntax.self) {
-            swap(node, "without + \(brief(node.rightOperand))", for: text(node.leftOperand))
-        } else if name == "+", node.leftOperand.is(ArrayExprSyntax.self) {
-            swap(node, "without \(brief(node.leftOperand)) +", for: text(node.rightOperand))
+        if name == "+", isList(node) {
+            // The rest of a sum of slices need not be a list by itself.
+            if !text(node.rightOperand).hasSuffix("...]") {
+                swap(node, "without + \(brief(node.rightOperand))", for: text(node.leftOperand))
+                swap(node, "without \(brief(node.leftOperand)) +", for: text(node.rightOperand))
+            }
         } else if let other = others[name], name != "+" || !isText(node) {
-            swap(node, "\(name) becomes \(other): \(brief(node))",
+            swap(
+                node, "\(name) becomes \(other): \(brief(node))",
                 for: "\(text(node.leftOperand)) \(other) \(text(node.rightOperand))")
         }
         return .visitChildren
@@ -141,6 +147,12 @@ final class Mutator: SyntaxVisitor {
 
     private func swap(_ node: InfixOperatorExprSyntax, _ change: String, for other: String) {
         add(change, around: node, { "(\($0) ? (\(other)) : (" }, "))")
+    }
+
+    /// Whether a sum is one of lists, as far as can be seen.
+    private func isList(_ node: InfixOperatorExprSyntax) -> Bool {
+        node.leftOperand.is(ArrayExprSyntax.self) || node.rightOperand.is(ArrayExprSyntax.self)
+            || returnType(around: Syntax(node))?.contains("[Action]") == true
     }
 
     /// Whether a sum is one of strings, as far as can be seen.
@@ -151,7 +163,9 @@ final class Mutator: SyntaxVisitor {
     }
 
     override func visit(_ node: BooleanLiteralExprSyntax) -> SyntaxVisitorContinueKind {
-        guard !isInPattern(Syntax(node)) else { return .skipChildren }
+        // The compiler knows that `while true` doesn't end.
+        let isEndless = node.parent?.parent?.parent?.is(WhileStmtSyntax.self) == true
+        guard !isInPattern(Syntax(node)), !isEndless else { return .skipChildren }
         let isTrue = node.literal.tokenKind == .keyword(.true)
         add(
             "\(isTrue) becomes \(!isTrue)", around: node, { "(\($0) != " }, ")")
@@ -185,30 +199,29 @@ final class Mutator: SyntaxVisitor {
             if case .expr(let expression) = node.item, let infix = expression.as(InfixOperatorExprSyntax.self),
                 let other = ["+=": "-=", "-=": "+="][name(infix)], !isText(infix)
             {
-                add("\(name(infix)) becomes \(other)", around: node.item,
+                add(
+                    "\(name(infix)) becomes \(other)", around: node.item,
                     { "if \($0) { \(text(infix.leftOperand)) \(other) \(text(infix.rightOperand)) } else { " }, " }")
             }
         }
         if case .expr(let expression) = node.item, let list = node.parent?.as(CodeBlockItemListSyntax.self),
             yieldsValue(list, orMay: false)
         {
-            result(expression, of: Syntax(node), needsReturn: list.parent?.is(CodeBlockSyntax.self) == true
-                || list.parent?.is(AccessorBlockSyntax.self) == true)
+            result(expression, of: Syntax(node), isImplied: true)
         }
         return .visitChildren
     }
 
     override func visit(_ node: ReturnStmtSyntax) -> SyntaxVisitorContinueKind {
-        if let expression = node.expression { result(expression, of: Syntax(node), needsReturn: false) }
+        if let expression = node.expression { result(expression, of: Syntax(node), isImplied: false) }
         return .visitChildren
     }
 
     /// Mutants of a value that is returned.
-    private func result(_ expression: ExprSyntax, of node: Syntax, needsReturn: Bool) {
+    private func result(_ expression: ExprSyntax, of node: Syntax, isImplied: Bool) {
         guard let type = returnType(around: node) else { return }
-        // In a branch of an `if` or `switch` there is nothing to return.
-        if needsReturn, !isBodyOfFunction(node) { return }
         let value = unwrapped(expression)
+        if value.is(IfExprSyntax.self) || value.is(SwitchExprSyntax.self) { return }
         if type == "Bool" {
             if value.is(FunctionCallExprSyntax.self) || value.is(DeclReferenceExprSyntax.self)
                 || value.is(MemberAccessExprSyntax.self)
@@ -218,17 +231,15 @@ final class Mutator: SyntaxVisitor {
             return
         }
         let other =
-            type.hasSuffix("?") ? "nil" : type.hasPrefix("[") && !type.contains(":") ? "[]" : type == "String" ? "\"\"" : nil
+            type.hasSuffix("?")
+            ? "nil" : type.hasPrefix("[") && !type.contains(":") ? "[]" : type == "String" ? "\"\"" : nil
         guard let other, text(value) != other else { return }
-        add("returns \(other): \(brief(expression))", around: node,
-            { "if \($0) { return \(other) }; \(needsReturn ? "return " : "")" }, "")
-    }
-
-    private func isBodyOfFunction(_ node: Syntax) -> Bool {
-        guard let owner = node.parent?.parent else { return false }
-        if owner.is(AccessorBlockSyntax.self) { return true }
-        guard let above = owner.parent else { return false }
-        return above.is(FunctionDeclSyntax.self) || above.is(AccessorDeclSyntax.self)
+        let change = "returns \(other): \(brief(expression))"
+        if isImplied {
+            add(change, around: node, { "(\($0) ? \(other) : (" }, "))")
+        } else {
+            add(change, around: node, { "if \($0) { return \(other) }; " }, "")
+        }
     }
 
     /// What the function around a node returns; `nil` if that isn't written down, or nothing.
@@ -242,7 +253,9 @@ final class Mutator: SyntaxVisitor {
                 return (closure.signature?.returnClause?.type).map { text($0) }
             }
             if current.is(InitializerDeclSyntax.self) || current.is(DeinitializerDeclSyntax.self) { return nil }
-            if let accessor = current.as(AccessorDeclSyntax.self), accessor.accessorSpecifier.text != "get" { return nil }
+            if let accessor = current.as(AccessorDeclSyntax.self), accessor.accessorSpecifier.text != "get" {
+                return nil
+            }
             if let binding = current.as(PatternBindingSyntax.self), current.parent?.parent?.parent != nil,
                 binding.accessorBlock != nil
             {
@@ -291,7 +304,8 @@ final class Mutator: SyntaxVisitor {
         case .stmt(let statement):
             let isLastOfGuard = list.parent?.parent?.is(GuardStmtSyntax.self) == true && list.last == item
             if let back = statement.as(ReturnStmtSyntax.self), back.expression == nil {
-                return !isLastOfGuard && !(list.count == 1 && list.parent?.is(SwitchCaseSyntax.self) == true)
+                return !isLastOfGuard && !isInInitializer(Syntax(item))
+                    && !(list.count == 1 && list.parent?.is(SwitchCaseSyntax.self) == true)
             }
             if statement.is(ContinueStmtSyntax.self) || statement.is(BreakStmtSyntax.self) {
                 return !isLastOfGuard && list.parent?.is(SwitchCaseSyntax.self) != true
@@ -310,11 +324,13 @@ final class Mutator: SyntaxVisitor {
             }
             if let infix = inner.as(InfixOperatorExprSyntax.self) {
                 guard infix.operator.is(AssignmentExprSyntax.self) || name(infix).hasSuffix("=") else { return false }
-                guard !["==", "!=", "<=", ">="].contains(name(infix)) else { return false }
+                guard !["==", "!=", "===", "!==", "<=", ">="].contains(name(infix)) else { return false }
                 return !isFirstAssignment(infix, Syntax(item))
             }
-            guard let call = inner.as(FunctionCallExprSyntax.self) ?? inner.as(OptionalChainingExprSyntax.self)?
-                .expression.as(FunctionCallExprSyntax.self)
+            guard
+                let call = inner.as(FunctionCallExprSyntax.self)
+                    ?? inner.as(OptionalChainingExprSyntax.self)?
+                    .expression.as(FunctionCallExprSyntax.self)
             else { return false }
             let called = text(call.calledExpression)
             let lasting = ["fatalError", "preconditionFailure", "precondition", "assert", "super.init", "self.init"]
@@ -323,20 +339,30 @@ final class Mutator: SyntaxVisitor {
         }
     }
 
+    private func isInInitializer(_ node: Syntax) -> Bool {
+        var node: Syntax? = node
+        while let current = node, !current.is(FunctionDeclSyntax.self), !current.is(ClosureExprSyntax.self) {
+            if current.is(InitializerDeclSyntax.self) { return true }
+            node = current.parent
+        }
+        return false
+    }
+
     /// Whether an assignment may be the first one to a property or a constant.
     private func isFirstAssignment(_ infix: InfixOperatorExprSyntax, _ item: Syntax) -> Bool {
         let target = text(infix.leftOperand)
         if target == "_" { return false }
+        if isInInitializer(item) { return true }
+        let names = target.split { !$0.isLetter && !$0.isNumber }.map(String.init)
         var node: Syntax? = item
         while let current = node {
-            if current.is(InitializerDeclSyntax.self) { return true }
             if let list = current.as(CodeBlockItemListSyntax.self) {
                 let isDeclared = list.contains { other in
                     guard case .decl(let declaration) = other.item,
                         let variable = declaration.as(VariableDeclSyntax.self)
                     else { return false }
                     return variable.bindings.contains {
-                        $0.initializer == nil && $0.accessorBlock == nil && text($0.pattern) == target
+                        $0.initializer == nil && $0.accessorBlock == nil && names.contains(text($0.pattern))
                     }
                 }
                 if isDeclared { return true }
@@ -348,7 +374,7 @@ final class Mutator: SyntaxVisitor {
     }
 
     override func visit(_ node: SwitchCaseSyntax) -> SyntaxVisitorContinueKind {
-        guard node.statements.count > 1, let last = node.statements.last, let first = node.statements.first,
+        guard node.statements.count > 1, let last = node.statements.last,
             !node.statements.contains(where: {
                 if case .decl = $0.item { false } else { text($0.item).contains("fallthrough") }
             })
@@ -359,9 +385,14 @@ final class Mutator: SyntaxVisitor {
         } else if case .stmt(let statement) = last.item, !statement.is(ExpressionStmtSyntax.self) {
             return .visitChildren
         }
-        // A path that returns from inside may be needed by the compiler.
-        if node.statements.contains(where: { text($0.item).contains("return ") }) { return .visitChildren }
-        _ = first
+        // A path that returns from inside may be needed by the compiler, and so may a first value.
+        let isNeeded = node.statements.contains {
+            guard case .expr(let expression) = $0.item, let infix = expression.as(InfixOperatorExprSyntax.self) else {
+                return text($0.item).contains("return ")
+            }
+            return isFirstAssignment(infix, Syntax($0))
+        }
+        guard !isNeeded else { return .visitChildren }
         add("case emptied", around: node.statements, { "if !\($0) { " }, " }")
         return .visitChildren
     }
@@ -377,7 +408,8 @@ final class Mutator: SyntaxVisitor {
             let member = call.calledExpression.as(MemberAccessExprSyntax.self),
             Self.predicates.contains(member.declName.baseName.text), node.statements.count == 1,
             case .expr(let expression)? = node.statements.first?.item,
-            call.trailingClosure == node || call.arguments.contains(where: { $0.expression.as(ClosureExprSyntax.self) == node })
+            call.trailingClosure == node
+                || call.arguments.contains(where: { $0.expression.as(ClosureExprSyntax.self) == node })
         {
             negateCondition(expression)
         }
@@ -395,7 +427,8 @@ final class Mutator: SyntaxVisitor {
             guard let condition = clause.condition else { return true }
             return switch text(condition) {
             case "os(Linux)", "canImport(FoundationNetworking)", "canImport(Glibc)", "hasAttribute(nonexhaustive)",
-                "!canImport(Darwin)": true
+                "!canImport(Darwin)":
+                true
             default: false
             }
         }
@@ -483,7 +516,8 @@ enum Program {
         let arguments = CommandLine.arguments
         let sources = URL(fileURLWithPath: arguments[1])
         let copies = URL(fileURLWithPath: arguments[2])
-        let dropped = Set(try String(contentsOfFile: arguments[3], encoding: .utf8).split(separator: "\n").map(String.init))
+        let dropped = Set(
+            try String(contentsOfFile: arguments[3], encoding: .utf8).split(separator: "\n").map(String.init))
         var next = 1
         for path in arguments[4...] {
             let text = try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8)

@@ -100,17 +100,6 @@ struct SessionFixture {
     }
 }
 
-/// An endpoint with only a path.
-struct PathEndpoint: Requestable {
-    var pathText = "/x"
-    var requiresAuthorization = true
-    var timeout: ServiceTimeout?
-    var headerItems: [HeaderItem]?
-
-    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-    func path() throws(AtomError) -> URLPath { try URLPath(pathText) }
-}
-
 extension TokenCredential {
     /// The tokens with a number, valid for this many seconds from the start of
     /// manual clocks.
