@@ -49,13 +49,7 @@ extension SessionMachine {
         !read.isEmpty && store.judge(read) == .news
     }
 
-    /// Whether a store holds a credential that this process has replaced.
-    func isOutOfDate(_ stored: TokenCredential) -> Bool {
-        spent.contains(stored) || store.judge(stored) == .old
-    }
-
-    /// What the store holds, or would hold if every write had succeeded; a sign-in or
-    /// sign-out writes for itself.
+    /// What the store holds, or would hold if every write had succeeded; a sign-in or sign-out writes for itself.
     func intended(over stored: TokenCredential?) -> TokenCredential? {
         guard hasToWriteAgain else { return stored }
         return store.intended(over: stored, isSpent: stored.map(spent.contains) ?? false)
