@@ -3,6 +3,10 @@ import Testing
 
 @testable import AtomNetworking
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// One exchange from its beginning to its end, by what its machine hears and
 /// says.
 @Suite("An exchange's machine, story by story")
@@ -197,5 +201,177 @@ struct ExchangeScriptTests {
             }
         }
         #expect(numbers == Array(1...7))
+    }
+
+    // MARK: The time
+
+    /// A machine whose attempt is on the wire since the first second.
+    private func sending(isStreamed: Bool = false) throws -> ExchangeMachine {
+        try ExchangeFixture.machine(isStreamed: isStreamed, .admitted, .slotSigned)
+    }
+
+    private func at(_ seconds: Int) -> MonotonicInstant { ExchangeFixture.instant(seconds) }
+
+    /// When the clock rings next, by the commands of an event.
+    private func deadline(_ commands: ExchangeMachine.Commands) -> MonotonicInstant? {
+        for case .setDeadline(let instant, _) in commands.all { return instant }
+        return nil
+    }
+
+    @Test("Each part of a body that is read while it is sent starts the time anew, as long as the attempt goes on")
+    func sentParts() throws {
+        var streamed = try sending(isStreamed: true)
+        let counts = [
+            streamed.sent(2, by: 1, at: at(50)), streamed.sent(by: 1, at: at(51)), streamed.sent(0, by: 1, at: at(60)),
+        ]
+        #expect(counts == [true, true, true])
+        #expect(streamed.clock.end == at(151))
+        #expect(streamed.clock.lastActivity == at(60), "what was sent before counts against silence")
+        let isOld = streamed.sent(by: 0, at: at(70))
+        #expect(!isOld)
+        #expect(streamed.clock.lastActivity == at(60))
+
+        _ = streamed.headArrived(TransportResponse(statusCode: 401), of: 1, at: at(80))
+        let isRejected = streamed.sent(by: 1, at: at(90))
+        #expect(!isRejected, "a 401 lets go of the attempt")
+        #expect(streamed.clock.end == at(151))
+
+        var endless = try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200)
+        endless.sent(by: 1, at: at(50))
+        #expect(endless.clock.end == nil, "a stream's head has ended the time for all")
+
+        var whole = try sending()
+        whole.sent(by: 1, at: at(50))
+        #expect(whole.clock.end == at(100))
+    }
+
+    @Test("Whatever arrives counts against silence")
+    func arrivals() throws {
+        var machine = try sending()
+        _ = machine.headArrived(TransportResponse(statusCode: 200), of: 1, at: at(5))
+        #expect(deadline(machine.deadlinePassed(at: at(11))) == at(15))
+        _ = machine.partArrived(1, of: 1, at: at(12))
+        #expect(deadline(machine.deadlinePassed(at: at(15))) == at(22))
+
+        var refused = try ExchangeFixture.machine(.head401)
+        #expect(
+            deadline(refused.refused(.missingCredential(delivery: .notSent), at: at(20))) == at(30),
+            "the time that the session took is not the server's")
+
+        var paused = try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200, .paused)
+        #expect(deadline(paused.pauseChanged(false, of: 1, at: at(40))) == at(50))
+    }
+
+    @Test("Silence while a file takes a part is not the server's")
+    func keeping() throws {
+        var machine = try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200)
+        _ = machine.partArrived(1, of: 1, at: at(20))
+        #expect(deadline(machine.deadlinePassed(at: at(50))) == at(60))
+        machine.partKept(of: 1, at: at(55))
+        _ = machine.deadlinePassed(at: at(65))
+        #expect(machine.outcome != nil)
+    }
+
+    @Test("A file that is still taking a part of an earlier response doesn't hide the silence after a later one")
+    func keepingNoMore() throws {
+        var machine = try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200)
+        _ = machine.partArrived(1, of: 1, at: at(2))
+        _ = machine.sinkFailed(.unexpected, of: 1, asksAgain: true, at: at(3))
+        for event in [ExchangeEvent.admitted, .slotSigned] { event.handled(by: &machine) }
+        _ = machine.headArrived(TransportResponse(statusCode: 404), of: 2, at: at(4))
+        _ = machine.deadlinePassed(at: at(14))
+        #expect(machine.outcome != nil)
+    }
+
+    // MARK: The body
+
+    @Test("The body of a 401 is kept up to 65,536 bytes")
+    func rest() throws {
+        var machine = try ExchangeFixture.machine(.head401)
+        let kept = [1, 65_534, 1].map { machine.partArrived($0, of: 1, at: at(2)).all }
+        #expect(kept == [[.keepPart], [.keepPart], [.keepPart]])
+        #expect(machine.partArrived(1, of: 1, at: at(2)).all == [.stop])
+    }
+
+    @Test("A redirect takes a body along that can be sent again, and one without a body is always followed")
+    func redirectedBodies() throws {
+        func head(_ status: Int) -> TransportResponse {
+            TransportResponse(
+                statusCode: status, headerFields: HeaderFields([HeaderItem(name: "Location", value: "/next")]))
+        }
+        var replayed = try sending()
+        replayed.attempt.body = .data(Data("x".utf8))
+        #expect(replayed.headArrived(head(307), of: 1, at: at(2)).all.contains(.noteRedirect))
+        #expect(replayed.attempt.target.absoluteString == "https://api.example.com/next")
+
+        var without = try sending()
+        #expect(without.headArrived(head(302), of: 1, isBodySpent: true, at: at(2)).all.contains(.noteRedirect))
+        #expect(without.attempt.redirects == 1)
+    }
+
+    // MARK: Retries
+
+    @Test("What a retry has cost stays with the server that was asked", arguments: ["/next", "https://b.example.com/"])
+    func costAfterRedirect(location: String) throws {
+        var machine = try ExchangeFixture.machine(.busyAtOnce, .admitted, .slotSigned)
+        let cost = try #require(machine.retries?.cost)
+        #expect(cost > 0)
+        let head = TransportResponse(
+            statusCode: 302, headerFields: HeaderFields([HeaderItem(name: "Location", value: location)]))
+        _ = machine.headArrived(head, of: 2, at: at(2))
+        #expect(machine.retries?.cost == (location == "/next" ? cost : 0))
+        #expect(machine.retries?.failures == [.status(503)])
+    }
+
+    @Test("A retry that waits for a network keeps what was paid for it, and all that went before is told")
+    func costOfNetworkWait() throws {
+        var machine = try ExchangeFixture.machine(.busyAtOnce)
+        let cost = try #require(machine.retries?.cost)
+        ExchangeEvent.refusedOffline.handled(by: &machine)
+        #expect(machine.retries?.failures == [.status(503), .connection(.notConnectedToInternet)])
+        #expect(machine.cancelled().all.contains(.giveBack(cost)))
+    }
+
+    @Test("A retry may cost as little as one")
+    func costOfOne() throws {
+        let policy = RetryPolicy(baseDelay: .seconds(5), throttledBaseDelay: .seconds(5), cost: 1)
+        let question = RetryQuestion(
+            after: RetryPolicy.Setback(.connection(.networkConnectionLost), delivery: .maybeSent), by: policy,
+            isDeclaredIdempotent: true, chance: 1, isOffline: false)
+        var machine = try sending()
+        let failure = TransportFailure(URLError(.networkConnectionLost), delivery: .maybeSent)
+        #expect(machine.failed(failure, 1, question, at: at(2)).all.contains(.payForRetry))
+        let retry = try #require(machine.unpaidRetry)
+        #expect(retry.cost == 1)
+        _ = machine.paid(true, for: retry)
+        #expect(machine.isPausing)
+        #expect(machine.cancelled().all.contains(.giveBack(1)))
+    }
+
+    @Test("The waits for a network end together, and an earlier pause of another kind doesn't count")
+    func networkDeadline() throws {
+        func lose(_ machine: inout ExchangeMachine, _ number: Int, at second: Int) {
+            let failure = TransportFailure(URLError(.notConnectedToInternet), delivery: .notSent)
+            _ = machine.failed(
+                failure, number,
+                ExchangeFixture.question(.connection(.notConnectedToInternet), .notSent, true, true), at: at(second))
+        }
+        var machine = try ExchangeFixture.machine(.offline)
+        for event in [ExchangeEvent.networkReturned, .admitted, .slotSigned] { event.handled(by: &machine) }
+        lose(&machine, 2, at: 4)
+        guard case .pausing(let until) = machine.state else { throw Unexpected("it doesn't wait again") }
+        #expect(until == at(6))
+
+        var busy = try ExchangeFixture.machine(.busy)
+        for event in [ExchangeEvent.ringPause, .admitted, .slotSigned] { event.handled(by: &busy) }
+        lose(&busy, 2, at: 20)
+        guard case .pausing(let end) = busy.state else { throw Unexpected("it doesn't wait") }
+        #expect(end == at(25))
+    }
+
+    @Test("The next attempt has the next number")
+    func numbers() throws {
+        #expect(try asking().nextAttempt(isSigned: true).number == 1)
+        #expect(try sending().nextAttempt(isSigned: true).number == 2)
     }
 }
