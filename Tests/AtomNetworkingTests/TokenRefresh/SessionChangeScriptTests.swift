@@ -534,4 +534,310 @@ struct SessionChangeScriptTests {
         session.condemn()
         #expect(session.release() == "refresh 2 with r2 for b")
     }
+
+    // MARK: What is counted, and what is forgotten
+
+    private static let failure = AuthenticationError.refreshRejected(
+        OAuthError(code: "invalid_grant"), delivery: .notSent)
+
+    @Test("A person has gone at a sign-in if somebody may have been there, once")
+    func departures() {
+        func count(_ session: MachineFixture, read: TokenCredential? = nil) -> Int {
+            var session = session
+            let before = session.machine.departures
+            _ = session.machine.signedIn(MachineFixture.credential(9), read: read, now: session.moment)
+            return session.machine.departures - before
+        }
+        var signedIn = MachineFixture()
+        _ = signedIn.ask("a")
+        #expect(count(signedIn) == 1)
+        #expect(count(MachineFixture()) == 0)
+        #expect(count(MachineFixture(), read: MachineFixture.empty) == 0)
+        #expect(count(MachineFixture(), read: MachineFixture.credential(1)) == 1)
+        #expect(count(MachineFixture(needsLoading: true)) == 1, "nobody knows what the store holds")
+        #expect(count(signedIn, read: MachineFixture.empty) == 1)
+    }
+
+    @Test("Somebody else's credential takes over, and the person before has gone, once")
+    func takeovers() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        let (takeovers, departures) = (session.machine.takeoverCount, session.machine.departures)
+        _ = session.observe(MachineFixture.credential(5))
+        #expect(session.machine.takeoverCount == takeovers + 1)
+        #expect(session.machine.departures == departures + 1)
+        let version = session.machine.version
+        _ = session.signOut()
+        #expect(session.machine.departures == departures + 2)
+        #expect(session.machine.version != version)
+    }
+
+    @Test("What was written and has arrived makes what was read before out of date")
+    func arrived() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        _ = session.signIn(MachineFixture.credential(2))
+        let version = session.machine.version
+        _ = session.observe(MachineFixture.credential(2))
+        #expect(session.machine.version != version)
+    }
+
+    @Test("An empty variable signs nobody in")
+    func emptyVariable() {
+        guard case .signedOut = MachineFixture().machine.state(reading: .empty) else {
+            Issue.record("somebody is signed in")
+            return
+        }
+    }
+
+    @Test("A refused refresh token is tried again after a sign-in, and after the provider has returned a credential")
+    func refusedAgain() {
+        var session = MachineFixture()
+        session.means = .refreshTokenOrProvider
+        _ = session.ask("a")
+        session.now = 3_600
+        _ = session.ask("b")
+        _ = session.machine.refreshTokenRefused(number: 1, Self.failure, now: session.moment)
+        #expect(session.machine.refusedRefreshToken == "r1")
+        #expect(session.machine.means(of: 1) == .provider)
+        var signedIn = session
+        _ = signedIn.signIn(MachineFixture.credential(5))
+        #expect(signedIn.machine.refusedRefreshToken == nil)
+        _ = session.succeed(2)
+        #expect(session.machine.refusedRefreshToken == nil)
+
+        var refreshed = MachineFixture()
+        _ = refreshed.ask("a")
+        refreshed.now = 3_600
+        _ = refreshed.ask("b")
+        refreshed.machine.refusedRefreshToken = "r7"
+        _ = refreshed.succeed(2)
+        #expect(refreshed.machine.refusedRefreshToken == "r7")
+    }
+
+    @Test("A sign-in with the tokens that are being refreshed takes over their expiry")
+    func signInWithTheSameTokens() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.now = 3_580
+        _ = session.ask("b")
+        _ = session.signIn(MachineFixture.credential(1, life: 9_000))
+        #expect(session.machine.held?.credential == MachineFixture.credential(1, life: 9_000))
+        #expect(session.machine.isRunning(1))
+    }
+
+    @Test("What a write goes over is what was read, and otherwise what the outstanding one would go over")
+    func whatIsWrittenOver() {
+        for (outstanding, hasRead, expected) in [
+            (StoreMemory.Outstanding.overAnything, true, StoreMemory.Outstanding.overOld),
+            (.overAnything, false, .overAnything), (.overOld, false, .overOld),
+        ] {
+            var machine = MachineFixture(needsLoading: true).machine
+            machine.store.outstanding = outstanding
+            machine.willWrite(MachineFixture.credential(1), hasRead: hasRead)
+            #expect(machine.store.outstanding == expected)
+        }
+        var machine = MachineFixture(needsLoading: true).machine
+        machine.store.outstanding = .overAnything
+        machine.willWrite(MachineFixture.credential(1))
+        #expect(machine.store.outstanding == .overOld, "the store was read")
+        machine.store.outstanding = nil
+        machine.willWrite(MachineFixture.credential(2), hasRead: false)
+        #expect(machine.store.outstanding == .overOld)
+    }
+
+    @Test("Only a variable may still return what it is being set to", arguments: [true, false])
+    func pendingOfAVariable(needsLoading: Bool) {
+        func judge(_ write: (inout SessionMachine<String>, TokenCredential) -> Void) -> StoreMemory.Reading {
+            var machine = MachineFixture(needsLoading: needsLoading).machine
+            for number in 1...2 { write(&machine, MachineFixture.credential(number)) }
+            machine.store.outstanding = nil
+            _ = machine.store.note(MachineFixture.credential(2))
+            return machine.store.judge(MachineFixture.credential(1))
+        }
+        let now = MachineFixture().moment
+        #expect(judge { $0.willWrite($1) } == (needsLoading ? .news : .old))
+        #expect(judge { _ = $0.signedIn($1, now: now) } == (needsLoading ? .news : .old))
+    }
+
+    @Test("A variable that is set again may return that at any moment")
+    func setAgain() {
+        var session = MachineFixture()
+        _ = session.signIn(MachineFixture.credential(1))
+        _ = session.signIn(MachineFixture.credential(2))
+        #expect(session.machine.nextToSet(after: MachineFixture.credential(1)) == MachineFixture.credential(2))
+        _ = session.machine.store.note(MachineFixture.credential(3))
+        #expect(session.machine.store.judge(MachineFixture.credential(2)) == .old)
+    }
+
+    @Test("A sign-in that isn't wanted any more is told, and touches no later one")
+    func unwantedSignIn() {
+        var session = MachineFixture(needsLoading: true)
+        _ = session.signIn(MachineFixture.credential(1))
+        let first = session.machine.generation
+        _ = session.signOut()
+        let second = session.machine.generation
+        let actions = session.machine.replaced(
+            by: MachineFixture.credential(1), in: first, found: .success(nil), failure: Self.failure,
+            now: session.moment)
+        #expect(actions.map(MachineFixture.name) == ["announce not stored"])
+        #expect(session.machine.store.outstanding == .first(generation: second))
+        session.machine.notReplaced(in: second)
+        #expect(session.machine.store.outstanding == nil)
+    }
+
+    @Test("A sign-in that couldn't be written over a store that couldn't be read goes over anything")
+    func overAnything() {
+        var session = MachineFixture(needsLoading: true)
+        _ = session.signIn(MachineFixture.credential(1))
+        _ = session.machine.replaced(
+            by: MachineFixture.credential(1), in: session.machine.generation,
+            found: .failure(OAuthError(code: "disk")), failure: Self.failure, now: session.moment)
+        #expect(session.machine.store.outstanding == .overAnything)
+    }
+
+    @Test("A refresh token that comes with the same access token can be refreshed with again")
+    func failureOfTheSame() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.machine.held?.finalFailure = FinalFailure(Self.failure, of: .refreshToken)
+        _ = session.observe(MachineFixture.credential(1, refresh: "r9"))
+        #expect(session.machine.held?.finalFailure == nil)
+    }
+
+    @Test("A dead access token stays dead, whoever puts it back, also after a sign-out")
+    func deadAgain() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        _ = session.observe(MachineFixture.credential(2))
+        session.condemn()
+        for number in [1, 2] { _ = session.observe(MachineFixture.credential(number)) }
+        #expect(session.machine.held?.isRejected == true)
+        _ = session.signOut()
+        _ = session.observe(MachineFixture.empty)
+        _ = session.observe(MachineFixture.credential(2))
+        #expect(session.machine.held?.isRejected == true)
+    }
+
+    @Test("A sign-out forgets how refreshes have failed")
+    func setbackAfterSignOut() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.now = 3_600
+        _ = session.ask("b")
+        _ = session.fail()
+        #expect(session.machine.setback != nil)
+        _ = session.signOut()
+        #expect(session.machine.setback == nil)
+    }
+
+    // MARK: Refreshes that were left behind
+
+    /// A session that refreshes for `b` with `r1`.
+    private static func refreshing(needsLoading: Bool = false, by means: RefreshMeans = .refreshToken) -> MachineFixture
+    {
+        var session = MachineFixture(needsLoading: needsLoading)
+        session.means = means
+        if needsLoading { _ = session.lookUp(session.store) }
+        _ = session.ask("a")
+        session.now = 3_600
+        _ = session.ask("b")
+        return session
+    }
+
+    @Test("What a refresh for somebody else brings home is known if somebody puts it back")
+    func broughtForOthers() {
+        var session = Self.refreshing()
+        _ = session.observe(MachineFixture.credential(5, life: 9_000))
+        let number = session.machine.tokenNumber
+        _ = session.succeed(2, life: 9_000, reading: MachineFixture.credential(5, life: 9_000))
+        #expect(session.machine.known.find("a2")?.number == number + 1)
+        #expect(session.machine.lastTokenNumber == number + 1)
+    }
+
+    @Test("The next session's refresh starts when the one before has come home")
+    func waitsForRevoked() {
+        var session = Self.refreshing()
+        _ = session.signOut()
+        _ = session.signIn(MachineFixture.credential(5, life: 0))
+        session.store = MachineFixture.credential(5, life: 0)
+        #expect(session.ask("c") == "wait")
+        #expect(session.succeed(2) == "revoke r2, refresh 2 with r5 for c")
+    }
+
+    @Test("A provider that returns a credential after the sign-out is still on its way")
+    func providedAfterwards() {
+        var session = Self.refreshing(by: .provider)
+        _ = session.signOut()
+        session.machine.refreshProvided(number: 1)
+        #expect(session.machine.leftBehind?.isProvided == true)
+    }
+
+    @Test("A replaced refresh token takes the old one's place in the refresh, and the old one is spent")
+    func replaced() throws {
+        var session = Self.refreshing(needsLoading: true)
+        let version = session.machine.version
+        let kept = try #require(
+            session.machine.refreshTokenReplaced(number: 1, by: "r9", now: session.moment))
+        #expect(session.machine.running?.credential == kept)
+        #expect(session.machine.spent.successor(of: MachineFixture.credential(1)) == kept)
+        #expect(session.machine.version != version)
+        #expect(session.machine.store.outstanding == .overOld)
+
+        var failed = session
+        failed.machine.keptRefreshToken(kept, isWritten: false, now: session.moment)
+        #expect(failed.machine.store.outstanding == .overOld)
+        #expect(failed.machine.store.retryAt != nil)
+        var other = session
+        other.machine.keptRefreshToken(MachineFixture.credential(7), isWritten: true, now: session.moment)
+        #expect(other.machine.store.outstanding == .overOld, "something newer is to be written")
+        other.machine.keptRefreshToken(MachineFixture.credential(7), isWritten: false, now: session.moment)
+        #expect(other.machine.store.retryAt == nil)
+        session.machine.keptRefreshToken(kept, isWritten: true, now: session.moment)
+        #expect(session.machine.store.outstanding == nil)
+    }
+
+    @Test("A replaced refresh token is nobody's after a sign-out, and the session's whose old one was put back")
+    func replacedAfterwards() {
+        var signedOut = Self.refreshing()
+        _ = signedOut.signOut()
+        #expect(signedOut.replaceRefreshToken(refresh: 1) == "nothing")
+        #expect(signedOut.machine.spent.contains(MachineFixture.credential(1)))
+        #expect(signedOut.machine.spent.successor(of: MachineFixture.credential(1)) == nil)
+
+        var putBack = Self.refreshing()
+        _ = putBack.observe(MachineFixture.credential(5, life: 9_000))
+        _ = putBack.observe(MachineFixture.credential(1))
+        #expect(putBack.replaceRefreshToken(refresh: 1) == "write r9")
+        #expect(putBack.machine.held?.credential.refreshToken == "r9")
+    }
+
+    @Test("A store that was emptied is no news again")
+    func emptyForAClient() {
+        var session = Self.refreshing(needsLoading: true, by: .clientCredentials)
+        #expect(session.find(nil).hasPrefix("go on"))
+        #expect(session.machine.store.last?.isEmpty == true)
+    }
+
+    @Test("A dead credential ends the session if it was just read, and otherwise the store is asked")
+    func deadWhileRefreshing() {
+        let dead = MachineFixture.credential(5, life: 0, refresh: "")
+        var found = Self.refreshing(needsLoading: true)
+        #expect(found.find(dead).hasSuffix("announce ended: missing"))
+        var abandoned = Self.refreshing(needsLoading: true)
+        _ = abandoned.observe(dead)
+        #expect(abandoned.abandon().hasPrefix("load"))
+    }
+
+    @Test("An unknown expiry is told as none", arguments: [Double?.none, 100])
+    func announcedExpiry(life: Double?) {
+        var session = Self.refreshing()
+        let expiresAt = life.map { MachineFixture.epoch.addingTimeInterval($0 + 3_600) } ?? .distantFuture
+        let credential = TokenCredential(accessToken: "a2", expiresAt: expiresAt, refreshToken: "r2")
+        _ = session.machine.refreshSucceeded(
+            number: 1, credential, lifetime: life, sentAt: session.moment.instant, now: session.moment)
+        let told = session.machine.stored(version: session.machine.tokenNumber, now: session.moment)
+            .compactMap { action in if case .announce(.refreshed(let date)) = action { [date] } else { nil } }
+        #expect(told == [[life == nil ? nil : expiresAt]])
+    }
 }
