@@ -63,7 +63,7 @@ struct StoreMemory: Sendable {
     /// What the store holds, or would hold if every write had succeeded.
     ///
     /// - Parameter isSpent: Whether its refresh token was exchanged.
-    func intended(over stored: TokenCredential?, isSpent: Bool) -> TokenCredential? {
+    func intended(over stored: TokenCredential?, isSpent: Bool = false) -> TokenCredential? {
         guard outstanding != nil, let last, isSpent || judge(stored ?? .empty) == .old else { return stored }
         return last.isEmpty ? nil : last
     }

@@ -359,15 +359,6 @@ struct ServiceTimeoutTests {
     }
 }
 
-extension PreparedRequest {
-    /// With default timeouts that have not been validated.
-    init(_ requestable: any Requestable, timeout: ServiceTimeout) throws(AtomError) {
-        try self.init(
-            RequestDescription(of: requestable), of: nil,
-            timeouts: Result { () throws(AtomError) in try timeout.checked() }, encoder: JSONEncoder(), common: nil)
-    }
-}
-
 extension RequestTimeouts {
     fileprivate var pair: (idle: Duration, total: Duration) { (idle, total) }
 }

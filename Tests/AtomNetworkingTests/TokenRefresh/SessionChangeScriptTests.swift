@@ -774,7 +774,7 @@ struct SessionChangeScriptTests {
     }
 
     @Test("A replaced refresh token takes the old one's place in the refresh, and the old one is spent")
-    func replaced() throws {
+    func replacedInRefresh() throws {
         var session = Self.refreshing(needsLoading: true)
         let version = session.machine.version
         let kept = try #require(

@@ -173,11 +173,13 @@ struct SessionMemoryTests {
     func generations() {
         var store = StoreMemory()
         store.outstanding = .overAnything
-        #expect(!store.wrote(credential(1), in: 0))
+        let hadFailed = store.wrote(credential(1), in: 0)
+        #expect(!hadFailed)
         #expect(store.outstanding == nil, "nothing newer was committed")
         store.willWrite(credential(2), isPending: false)
         store.outstanding = .first(generation: 1)
-        #expect(!store.wrote(credential(1), in: 1))
+        let isOlder = store.wrote(credential(1), in: 1)
+        #expect(!isOlder)
         #expect(store.outstanding == .first(generation: 1))
         store.forgetFirst(of: 2)
         #expect(store.outstanding == .first(generation: 1))
