@@ -777,8 +777,8 @@ struct SessionChangeScriptTests {
     func replacedInRefresh() throws {
         var session = Self.refreshing(needsLoading: true)
         let version = session.machine.version
-        let kept = try #require(
-            session.machine.refreshTokenReplaced(number: 1, by: "r9", now: session.moment))
+        let replaced = session.machine.refreshTokenReplaced(number: 1, by: "r9", now: session.moment)
+        let kept = try #require(replaced)
         #expect(session.machine.running?.credential == kept)
         #expect(session.machine.spent.successor(of: MachineFixture.credential(1)) == kept)
         #expect(session.machine.version != version)
