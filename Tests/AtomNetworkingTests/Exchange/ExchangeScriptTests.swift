@@ -374,4 +374,50 @@ struct ExchangeScriptTests {
         #expect(try asking().nextAttempt(isSigned: true).number == 1)
         #expect(try sending().nextAttempt(isSigned: true).number == 2)
     }
+
+    @Test("Whoever would wait until its deadline, or beyond the wait for a network, is told at once")
+    func noTimeLeft() throws {
+        let machine = try sending()
+        let pausing = ExchangeFixture.question(.connection(.networkConnectionLost), .maybeSent, true, false)
+        func retry(_ question: RetryQuestion, after made: Retries? = nil, until end: Int, at now: Int) -> Retry? {
+            question.retry(
+                of: machine.attempt, after: made, until: at(end), or: .failure(.unexpected), at: at(now))
+        }
+        #expect(retry(pausing, until: 7, at: 1)?.until == at(6))
+        #expect(retry(pausing, until: 6, at: 1) == nil)
+
+        let offline = ExchangeFixture.question(.connection(.notConnectedToInternet), .notSent, true, true)
+        let made = Retries(
+            failures: [], last: ExchangeFixture.oldRetry, cost: 0, lastNumber: 1, networkDeadline: at(6))
+        func wait(at now: Int) -> Retry? { offline.networkWait(after: made, or: .failure(.unexpected), at: at(now)) }
+        #expect(wait(at: 5)?.until == at(6))
+        #expect(wait(at: 6) == nil)
+    }
+
+    @Test("A failure for want of a network costs nothing")
+    func costOffline() throws {
+        let question = RetryQuestion(
+            after: RetryPolicy.Setback(.connection(.notConnectedToInternet), delivery: .notSent), by: RetryPolicy(),
+            isDeclaredIdempotent: true, chance: 0, isOffline: true)
+        let retry = question.retry(
+            of: try sending().attempt, after: nil, until: at(100), or: .failure(.unexpected), at: at(1))
+        #expect(retry?.cost == 0)
+    }
+
+    @Test("Says whose head is awaited, what is unpaid for and what is waited for")
+    func questions() throws {
+        let sending = try sending()
+        #expect(sending.awaitsHead(of: 1))
+        #expect(!sending.awaitsHead(of: 0))
+        #expect(!sending.isWaitingForSession)
+        #expect(!sending.waitsForNetwork)
+        #expect(sending.unusedCost == 0)
+        let asking = try asking()
+        #expect(asking.isWaitingForSession)
+        #expect(!asking.awaitsHead(of: 0))
+        let again = try ExchangeFixture.machine(.busyAtOnce, .admitted, .slotSigned)
+        #expect(again.unusedCost == 0, "it was made")
+        #expect(ExchangeMachine.Commands(.send).last == .send)
+        #expect(ExchangeMachine.Commands().last == .nothing)
+    }
 }

@@ -244,4 +244,57 @@ struct SessionMemoryTests {
         signedOut.held = held(credential(2))
         #expect(signedOut.held == nil)
     }
+
+    // MARK: Means
+
+    @Test("What a provider has failed at is of no use to a refresh token's refresh that would ask it")
+    func meansThatEnd() {
+        let all: [RefreshMeans] = [.refreshToken, .refreshTokenOrProvider, .provider, .clientCredentials]
+        for means in all {
+            for failed in all {
+                let isUseless = means == failed || (means, failed) == (.refreshTokenOrProvider, .provider)
+                #expect(means.ends(with: failed) == isUseless, "\(means) after \(failed)")
+            }
+        }
+    }
+
+    @Test("At least one fruitless refresh is allowed")
+    func fruitlessLimit() throws {
+        let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
+        var bearer = BearerAuthentication(
+            endpoint: endpoint, client: ClientCredential(id: "client"), store: InMemoryTokenCredentialStore())
+        bearer.fruitlessRefreshLimit = 0
+        #expect(RefreshPolicy(bearer).fruitlessLimit == 1)
+    }
+
+    // MARK: Order
+
+    @Test("While waiters are released, whoever has left the queue isn't signed for, and whoever came before them is")
+    func order() {
+        var session = MachineFixture()
+        session.now = 3_600
+        for name in ["a", "b", "c"] { _ = session.ask(name) }
+        session.leave("c")
+        _ = session.succeed(2)
+        session.store = session.machine.held?.credential ?? session.store
+        _ = session.stored()
+        for name in ["a", "b"] {
+            let (released, _) = session.machine.nextReleased(now: session.moment)
+            #expect(released == name)
+            #expect(session.signature(name) == "a2")
+            #expect(session.signature("c") == "none")
+        }
+        #expect(session.release() == "")
+        #expect(session.signature("c") == "a2")
+
+        session.now = 7_200
+        for name in ["d", "e"] { _ = session.ask(name) }
+        session.leave("d")
+        _ = session.succeed(3, refresh: 2)
+        session.store = session.machine.held?.credential ?? session.store
+        _ = session.stored()
+        #expect(session.signature("d") == "a3")
+        #expect(session.signature("e") == "none")
+        #expect(session.release() == "e")
+    }
 }

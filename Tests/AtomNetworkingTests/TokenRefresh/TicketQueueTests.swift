@@ -29,6 +29,17 @@ struct TicketQueueTests {
         #expect(queue.dequeue() == nil)
     }
 
+    @Test("The first ticket is that of whoever stands first")
+    func firstTicket() {
+        var queue = TicketQueue<String>()
+        #expect(queue.firstTicket == nil)
+        let tickets = ["a", "b", "c"].map { queue.enqueue($0) }
+        #expect(queue.firstTicket == tickets[0])
+        _ = queue.remove(tickets[1])
+        _ = queue.dequeue()
+        #expect(queue.firstTicket == tickets[2])
+    }
+
     @Test("A ticket is never issued twice, even after the queue has been empty")
     func tickets() {
         var queue = TicketQueue<Int>()
