@@ -420,4 +420,18 @@ struct ExchangeScriptTests {
         #expect(ExchangeMachine.Commands(.send).last == .send)
         #expect(ExchangeMachine.Commands().last == .nothing)
     }
+
+    @Test("What was spent is remembered of 1,000 servers, and where nothing is spent there is nothing to remember")
+    func quotas() {
+        func origin(_ port: Int) -> Origin { Origin(scheme: .http, host: "a", port: port) }
+        let quotas = RetryQuotas()
+        _ = quotas.pay(0, of: 1, at: origin(2_000))
+        _ = quotas.pay(1, of: 1, at: origin(2_001))
+        quotas.giveBack(1, at: origin(2_001))
+        for port in 1...1_000 { _ = quotas.pay(1, of: 2, at: origin(port)) }
+        _ = quotas.pay(1, of: 2, at: origin(2))
+        #expect(quotas.spent(at: origin(1)) == 1)
+        _ = quotas.pay(1, of: 2, at: origin(1_001))
+        #expect(quotas.spent(at: origin(1)) == 0)
+    }
 }

@@ -839,4 +839,35 @@ struct SessionChangeScriptTests {
             .compactMap { action in if case .announce(.refreshed(let date)) = action { [date] } else { nil } }
         #expect(told == [[life == nil ? nil : expiresAt]])
     }
+
+    /// A session whose new credential is to be stored over the first one.
+    private static func storing() -> MachineFixture {
+        var session = refreshing(needsLoading: true)
+        _ = session.find(session.store)
+        _ = session.succeed(2)
+        return session
+    }
+
+    @Test("The waiters go on when a write that was tried again has failed, or finds something else")
+    func wroteAgain() {
+        for result in [
+            Result<TokenCredential?, any Error>.failure(OAuthError(code: "disk")),
+            .success(MachineFixture.credential(1)),
+        ] {
+            var session = Self.storing()
+            let actions = session.machine.wroteAgain(
+                result, in: session.machine.generation, now: session.moment)
+            #expect(actions.map(MachineFixture.name).contains("release"), "\(result)")
+            if case .success = result { #expect(session.machine.store.outstanding == nil) }
+        }
+    }
+
+    @Test("A store that was emptied after the end of the session is known to be empty")
+    func emptiedAfterTheEnd() {
+        var session = Self.refreshing(needsLoading: true)
+        _ = session.reject()
+        #expect(session.phase == "ended: rejected")
+        #expect(session.lookUp(nil).contains("announce signed out"))
+        #expect(session.machine.store.last?.isEmpty == true)
+    }
 }
