@@ -262,29 +262,6 @@ struct ExchangeScriptTests {
         #expect(deadline(paused.pauseChanged(false, of: 1, at: at(40))) == at(50))
     }
 
-    @Test("Silence while a file takes a part is not the server's")
-    func keeping() throws {
-        var machine = try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200)
-        _ = machine.partArrived(1, of: 1, at: at(20))
-        #expect(deadline(machine.deadlinePassed(at: at(50))) == at(60))
-        machine.partKept(of: 1, at: at(55))
-        _ = machine.deadlinePassed(at: at(65))
-        #expect(machine.outcome != nil)
-    }
-
-    @Test("A file that is still taking a part of an earlier response doesn't hide the silence after a later one")
-    func keepingNoMore() throws {
-        var machine = try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200)
-        _ = machine.partArrived(1, of: 1, at: at(2))
-        _ = machine.sinkFailed(.unexpected, of: 1, asksAgain: true, at: at(3))
-        for event in [ExchangeEvent.admitted, .slotSigned] { event.handled(by: &machine) }
-        _ = machine.headArrived(TransportResponse(statusCode: 404), of: 2, at: at(4))
-        _ = machine.deadlinePassed(at: at(14))
-        #expect(machine.outcome != nil)
-    }
-
-    // MARK: The body
-
     @Test("The body of a 401 is kept up to 65,536 bytes")
     func rest() throws {
         var machine = try ExchangeFixture.machine(.head401)
