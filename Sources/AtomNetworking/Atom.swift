@@ -2,14 +2,12 @@ import Foundation
 
 /// A configured service that creates requests with a shared session.
 ///
-/// <!-- given:
-/// struct Seatmap: Model {
+/// <!-- given: struct Seatmap: Model {
 ///     enum Endpoint: Requestable {
 ///         case refresh
 ///         func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
 ///     }
-/// }
-/// -->
+/// } -->
 /// ```swift
 /// import AtomNetworking
 ///
@@ -36,8 +34,7 @@ public struct Atom: Sendable {
     /// resumed, and its next line may run before or after.
     public static let didFailToRefreshAccessToken = AtomNotification.didFailToRefreshAccessToken
 
-    /// Posted once per request whose final response is a 401, after its caller
-    /// got the error.
+    /// Posted once per request whose final response is a 401, after its caller got the error.
     ///
     /// A refresh is such a request too: it is posted once for each refresh that
     /// the token endpoint answered with a 401, after the requests that waited
@@ -74,14 +71,12 @@ public struct Atom: Sendable {
             RequestableQueueManager(configuration, time: time, random: random, connectivity: connectivity))
     }
 
-    /// Binds an endpoint to this service; nothing is read or sent until the
-    /// result is resumed.
+    /// Binds an endpoint to this service; nothing is read or sent until the result is resumed.
     public func enqueue(_ requestable: any Requestable) -> Service {
         Service(requestable, sharing)
     }
 
-    /// Removes the cookies of this service, also those that responses still
-    /// bring home which are on their way now.
+    /// Removes the cookies of this service, also those that responses still bring home which are on their way now.
     ///
     /// A service with ``SessionConfiguration/ephemeral`` does so by itself when
     /// somebody signs out, or when other tokens take the place of somebody's: by a
@@ -157,8 +152,7 @@ extension Atom {
     /// use the new tokens, also while they are being stored. The call returns
     /// when they are stored.
     ///
-    /// If a refresh has already exchanged the refresh token, the session uses
-    /// and stores its successor.
+    /// If a refresh has already exchanged the refresh token, the session uses and stores its successor.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/missingCredential(delivery:)`` for an empty
@@ -195,8 +189,7 @@ extension Atom {
         try await signOut(waitingForRevocation: false)
     }
 
-    /// Ends the session, empties the store, and may wait until the server has
-    /// answered the revocation.
+    /// Ends the session, empties the store, and may wait until the server has answered the revocation.
     ///
     /// A command-line tool has to wait: a process that ends revokes nothing. It
     /// waits at most as long as a refresh may take, and not for tokens that a
@@ -224,8 +217,7 @@ extension Atom {
 extension Atom {
     /// Waits until the tokens of a running refresh are stored.
     ///
-    /// It also returns when the refresh has failed, and at once if none is
-    /// running.
+    /// It also returns when the refresh has failed, and at once if none is running.
     ///
     /// A refresh goes on when the request that started it is cancelled, but it
     /// ends with the process. A server that accepts each refresh token once has

@@ -39,8 +39,7 @@
 
     private final class ServiceSubscription<Input: Sendable>: Subscription, Sendable {
         private struct Target: @unchecked Sendable {
-            // Called outside the lock, once, by the code that removes the
-            // target.
+            // Called outside the lock, once, by the code that removes the target.
             let subscriber: AnySubscriber<Input, AtomError>
         }
 
@@ -69,8 +68,7 @@
         }
 
         func cancel() {
-            // All three are released outside the lock: releasing them may
-            // cancel this subscription again.
+            // All three are released outside the lock: releasing them may cancel this subscription again.
             let (target, start, task) = state.withLock { ($0.target.take(), $0.start.take(), $0.task.take()) }
             withExtendedLifetime((target, start)) { task?.cancel() }
         }

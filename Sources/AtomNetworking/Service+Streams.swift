@@ -2,8 +2,7 @@ import Foundation
 
 // Responses that are read while they arrive.
 extension Service {
-    /// Sends the request and returns the body as it arrives; <doc:Streaming> has
-    /// examples.
+    /// Sends the request and returns the body as it arrives; <doc:Streaming> has examples.
     ///
     /// It returns when the head of the response has arrived. A 401 is
     /// refreshed for and retried as always. An unacceptable status is
@@ -40,8 +39,7 @@ extension Service {
 
     /// Sends the request and decodes each line of the body as JSON.
     ///
-    /// Blank lines are skipped. It uses the configuration's decoder.
-    /// ``bytes()`` explains the rest.
+    /// Blank lines are skipped. It uses the configuration's decoder. ``bytes()`` explains the rest.
     ///
     /// - Throws: ``AtomError``. The stream fails with
     ///   ``AtomError/decoder(_:)`` at a line that isn't such a value.
@@ -52,8 +50,7 @@ extension Service {
         return ResponseStream(handle, response, decoder: manager.decoder, limit: maximumLineLength)
     }
 
-    /// Sends the request and returns the server-sent events of the response,
-    /// as they arrive.
+    /// Sends the request and returns the server-sent events of the response, as they arrive.
     ///
     /// The request asks for `text/event-stream`, unless the endpoint sets
     /// `Accept`. Any method will do. ``bytes()`` explains the rest.

@@ -2,8 +2,7 @@ import Foundation
 
 // Uploads with progress, and downloads to files.
 extension Service {
-    /// Sends the request, tells the progress of its body, and decodes the
-    /// response.
+    /// Sends the request, tells the progress of its body, and decodes the response.
     ///
     /// - Parameters:
     ///   - type: The type of the response's body.
@@ -69,11 +68,9 @@ extension Service {
         }
     }
 
-    /// Sends the request, tells the progress of its body, and calls the
-    /// completion once.
+    /// Sends the request, tells the progress of its body, and calls the completion once.
     ///
-    /// Both closures are called on the configuration's queue, the completion
-    /// last.
+    /// Both closures are called on the configuration's queue, the completion last.
     ///
     /// - Returns: A handle that can cancel the request.
     @discardableResult
@@ -85,8 +82,7 @@ extension Service {
         start(decoding: type, progress: reporter(progress), deliver: onQueue(completion))
     }
 
-    /// Writes the body of the response to a file and calls the completion once,
-    /// on the configuration's queue.
+    /// Writes the body of the response to a file and calls the completion once, on the configuration's queue.
     ///
     /// - Returns: A handle that can cancel the download.
     @discardableResult
@@ -98,8 +94,7 @@ extension Service {
         download(to: fileURL, isResumable, identity, maximumSize, reporter(progress), deliver: onQueue(completion))
     }
 
-    /// Sends the request, tells the progress of its body, and calls the
-    /// completion once, both on the main actor.
+    /// Sends the request, tells the progress of its body, and calls the completion once, both on the main actor.
     ///
     /// The completion is called last.
     ///

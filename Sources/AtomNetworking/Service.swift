@@ -15,8 +15,7 @@ public final class Service: Sendable {
         self.sharing = sharing
     }
 
-    // The compiler shows the first line of a parameter list together with its
-    // error, so that line names the remedy.
+    // The compiler shows the first line of a parameter list together with its error, so that line names the remedy.
 
     /// Sends the request and decodes the response.
     ///
@@ -47,8 +46,7 @@ public final class Service: Sendable {
 
     /// Sends the request, decodes the response, and returns both.
     ///
-    /// It is ``resume(expecting:)`` where the status or a header field matters,
-    /// too.
+    /// It is ``resume(expecting:)`` where the status or a header field matters, too.
     ///
     /// - Parameter type: The type of the body.
     /// - Returns: The decoded body and its response.
@@ -108,8 +106,7 @@ public final class Service: Sendable {
         _ = start(decoding: type, deliver: onQueue(completion))
     }
 
-    /// Sends the request, decodes the response and calls the completion once,
-    /// on the main actor.
+    /// Sends the request, decodes the response and calls the completion once, on the main actor.
     ///
     /// The completion may use a view model directly, in every language mode:
     /// <doc:MainActorByDefault> has an example. A trailing closure is called on
@@ -166,15 +163,13 @@ public final class Service: Sendable {
 
     /// Sends the request and calls the completion once with the response.
     ///
-    /// It is the method of the same name without its handle, for code that needs
-    /// a method without a result.
+    /// It is the method of the same name without its handle, for code that needs a method without a result.
     @_disfavoredOverload
     public func resume(_ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void) {
         let _: ServiceTask = resume(completion)
     }
 
-    /// Sends the request and calls the completion once with the response, on
-    /// the main actor.
+    /// Sends the request and calls the completion once with the response, on the main actor.
     ///
     /// A trailing closure is called on the main actor if it begins with
     /// `@MainActor`. The configuration's queue doesn't matter. The request is
@@ -226,8 +221,7 @@ public final class Service: Sendable {
         return error
     }
 
-    /// Reads the endpoint and starts the request, or tells the listener why that
-    /// isn't possible.
+    /// Reads the endpoint and starts the request, or tells the listener why that isn't possible.
     private func start(_ listener: Exchange.Listener, progress: ProgressReporter? = nil) -> ServiceTask {
         do {
             return ServiceTask(
@@ -255,8 +249,7 @@ public final class Service: Sendable {
         _ completion: @escaping @MainActor (Result<T, AtomError>) -> Void
     ) -> @Sendable (Result<T, AtomError>) -> Void {
         { [queue = manager.dispatchQueue, handler = manager.resultHandler] result in
-            // Not over the main queue: a program may give the main actor another
-            // executor.
+            // Not over the main queue: a program may give the main actor another executor.
             Task { @MainActor in
                 completion(result)
                 handler?()
@@ -278,8 +271,7 @@ public final class ServiceTask: Sendable {
 
     /// Cancels the request, unless its result is already decided.
     ///
-    /// The completion gets ``AtomError/cancelled(_:)``. You can call this on
-    /// any thread, any number of times.
+    /// The completion gets ``AtomError/cancelled(_:)``. You can call this on any thread, any number of times.
     public func cancel() {
         running?.cancel()
     }

@@ -35,8 +35,7 @@ struct FileSegment: Sendable {
         }
     }
 
-    /// Checks that this is a regular file that can be read, also by a symbolic link,
-    /// and notes its length.
+    /// Checks that this is a regular file that can be read, also by a symbolic link, and notes its length.
     init(url: URL) throws(AtomError) {
         func refused(_ reason: String) -> AtomError {
             .refused(RequestableError.invalidBody, url.lastPathComponent, because: reason)

@@ -35,8 +35,7 @@ public struct MultipartForm: Sendable {
 
     /// Adds a field.
     ///
-    /// It has no `Content-Type`, as the HTML Standard demands. Line breaks in
-    /// the text become CR LF.
+    /// It has no `Content-Type`, as the HTML Standard demands. Line breaks in the text become CR LF.
     public mutating func append(_ value: String, name: String) {
         append(.data(Data(Self.lineBreaksNormalized(value.utf8))), name, nil, nil)
     }

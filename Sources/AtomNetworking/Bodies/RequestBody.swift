@@ -6,8 +6,7 @@ import Foundation
 /// send the same bytes. Files and streams are read while they are sent, so their
 /// size doesn't matter.
 public struct RequestBody: Sendable {
-    /// The media type that is sent as `Content-Type`, unless the endpoint's own
-    /// header items set one.
+    /// The media type that is sent as `Content-Type`, unless the endpoint's own header items set one.
     public let contentType: String
 
     let content: Content
@@ -34,8 +33,7 @@ public struct RequestBody: Sendable {
     /// A value as JSON (RFC 8259), encoded when the request is prepared, by default
     /// with the encoder of the service's configuration.
     ///
-    /// If that isn't possible, the request fails with
-    /// ``RequestableError/invalidBody(_:)``.
+    /// If that isn't possible, the request fails with ``RequestableError/invalidBody(_:)``.
     public static func json<T: Encodable & Sendable>(
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         _ value: T, encoder: JSONEncoder? = nil
@@ -84,8 +82,7 @@ public struct RequestBody: Sendable {
 
     /// A stream of parts, which are asked for as fast as they are sent.
     ///
-    /// ``URLSessionTransport`` writes them to a temporary file first.
-    /// <doc:SendingData> has examples.
+    /// ``URLSessionTransport`` writes them to a temporary file first. <doc:SendingData> has examples.
     ///
     /// The closure makes the stream anew whenever the request is sent: for the
     /// first time, after a 401, or after a redirect that keeps the body. It runs

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The body of a request for a transport: bytes in memory, a file, a form with
-/// files, or a stream of the app.
+/// The body of a request for a transport: bytes in memory, a file, a form with files, or a stream of the app.
 ///
 /// What isn't in memory is read while it is sent. Read it no faster, so that a
 /// body of any size takes little memory. A transport that can't do that writes it
@@ -15,8 +14,7 @@ public struct TransportBody: Sendable {
 
     let source: Source
 
-    /// The file whose content is the whole body, for a transport that sends
-    /// files itself; `nil` for any other body.
+    /// The file whose content is the whole body, for a transport that sends files itself; `nil` for any other body.
     public let fileURL: URL?
 
     private init(source: Source, fileURL: URL? = nil) {
@@ -41,8 +39,7 @@ public struct TransportBody: Sendable {
         }
     }
 
-    /// The bytes, if they are in memory; `nil` for a body that is read while it is
-    /// sent.
+    /// The bytes, if they are in memory; `nil` for a body that is read while it is sent.
     public var data: Data? { if case .data(let data) = source { data } else { nil } }
 
     /// Opens the body for one exchange.
@@ -118,8 +115,7 @@ public final class TransportBodyReader: @unchecked Sendable {
         }
     }
 
-    /// Calls the closure once, on any thread, as soon as ``read(into:)`` returns
-    /// anything but 0; also inside this call.
+    /// Calls the closure once, on any thread, as soon as ``read(into:)`` returns anything but 0; also inside this call.
     public func whenReadable(_ proceed: @escaping @Sendable () -> Void) {
         switch source {
         case .segments: proceed()
@@ -127,8 +123,7 @@ public final class TransportBodyReader: @unchecked Sendable {
         }
     }
 
-    /// Cancels the task of a stream, from any thread, so that the one that reads
-    /// it ends soon.
+    /// Cancels the task of a stream, from any thread, so that the one that reads it ends soon.
     func interrupt() { if case .sequence(let reader) = source { reader.close() } }
 
     /// Closes files, and cancels the task of a stream.

@@ -1,5 +1,4 @@
-/// Whether a stream of server-sent events goes on after its connection has
-/// ended.
+/// Whether a stream of server-sent events goes on after its connection has ended.
 public struct Reconnection: Sendable, Hashable {
     /// How many connections in a row may fail, or not last.
     let maximumAttempts: Int
@@ -9,8 +8,7 @@ public struct Reconnection: Sendable, Hashable {
     /// The stream ends with its connection.
     public static let never = Reconnection(maximumAttempts: 0, delay: .zero)
 
-    /// The request is sent again, with the last event's ID, after the time that
-    /// the server asked for.
+    /// The request is sent again, with the last event's ID, after the time that the server asked for.
     ///
     /// It is signed with the session's newest token, but only for the person
     /// that the stream began with: after a sign-in or a sign-out it ends with

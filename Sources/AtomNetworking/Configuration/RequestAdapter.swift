@@ -1,5 +1,4 @@
-/// Changes requests of a service before they are checked: the locale, an API
-/// key, another server for tests.
+/// Changes requests of a service before they are checked: the locale, an API key, another server for tests.
 ///
 /// <doc:AddingToRequests> has examples. For what depends on the moment of sending,
 /// such as a signature, use a ``RequestSigner``.

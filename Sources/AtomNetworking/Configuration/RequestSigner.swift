@@ -35,8 +35,7 @@ public struct SignableRequest: Sendable {
     /// over HTTP/2: the host, and the port if it isn't the scheme's own.
     public var host: String { target.origin.hostAndPort }
 
-    /// All header fields, also the service's `Authorization` and `Cookie`, and
-    /// those of the signers before this one.
+    /// All header fields, also the service's `Authorization` and `Cookie`, and those of the signers before this one.
     ///
     /// The transport adds only fields that delimit the message, such as
     /// `Content-Length`, and `Host`, which is in ``host``.
@@ -57,8 +56,7 @@ public struct SignableRequest: Sendable {
 
     /// Which attempt of this request it is, from 1.
     ///
-    /// A signer may be called again for the same attempt, if the request could
-    /// not be sent after all.
+    /// A signer may be called again for the same attempt, if the request could not be sent after all.
     public let attempt: Int
 
     /// Whether the endpoint asks for authorization.

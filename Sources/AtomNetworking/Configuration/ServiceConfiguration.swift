@@ -32,8 +32,7 @@ public struct ServiceConfiguration: Sendable {
     /// The decoder of every model; don't change it while the service is in use.
     public var decoder: JSONDecoder
 
-    /// The queue of completions and publishers; async calls return to their
-    /// caller's isolation.
+    /// The queue of completions and publishers; async calls return to their caller's isolation.
     public var dispatchQueue: DispatchQueue
 
     /// Multipath TCP, on iOS; elsewhere it has no effect.
@@ -47,8 +46,7 @@ public struct ServiceConfiguration: Sendable {
     /// ``observers`` with a ``RequestLog`` write a log with levels.
     public var isLogEnabled: Bool
 
-    /// The encoder of JSON bodies without their own; don't change it while the
-    /// service is in use.
+    /// The encoder of JSON bodies without their own; don't change it while the service is in use.
     public var encoder: JSONEncoder = JSONEncoder()
 
     /// Header fields for every request; none by default.
@@ -65,18 +63,15 @@ public struct ServiceConfiguration: Sendable {
     /// `Accept-` or `Content-` are added.
     public var headerItems: [HeaderItem] = []
 
-    /// Change each request before it is checked, in this order; none by
-    /// default.
+    /// Change each request before it is checked, in this order; none by default.
     public var adapters: [any RequestAdapter] = []
 
-    /// Add header fields to each attempt of a request, in this order; none by
-    /// default.
+    /// Add header fields to each attempt of a request, in this order; none by default.
     public var signers: [any RequestSigner] = []
 
     /// Hear what happens to each request; none by default.
     ///
-    /// The requests with which the SDK itself gets and revokes tokens are among
-    /// them.
+    /// The requests with which the SDK itself gets and revokes tokens are among them.
     public var observers: [any RequestObserver] = []
 
     /// How many redirects in a row are followed; twenty by default.
@@ -93,15 +88,12 @@ public struct ServiceConfiguration: Sendable {
     /// HTTPS to HTTP is never followed: the caller gets it as the response.
     public var redirectLimit: Int? = 20
 
-    /// Whether requests of endpoints without their own policy are sent again
-    /// after a failure.
+    /// Whether requests of endpoints without their own policy are sent again after a failure.
     ///
-    /// By default only a request that can't have reached the server is sent
-    /// again: once, and at once.
+    /// By default only a request that can't have reached the server is sent again: once, and at once.
     public var retryPolicy: RetryPolicy = .none
 
-    /// The largest body in bytes that is collected in memory; 256 MiB by
-    /// default.
+    /// The largest body in bytes that is collected in memory; 256 MiB by default.
     ///
     /// A larger body fails with `URLError.dataLengthExceedsMaximum`.
     public var maximumResponseSize: Int = 256 << 20
@@ -144,8 +136,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// Gets log lines when ``isLogEnabled`` is set, on any thread.
     ///
-    /// `nil`, the default, writes to the unified log on Apple platforms and to
-    /// standard error elsewhere.
+    /// `nil`, the default, writes to the unified log on Apple platforms and to standard error elsewhere.
     public var logHandler: (@Sendable (String) -> Void)?
 
     /// Creates a configuration.
@@ -169,8 +160,7 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
-    /// Creates the platform's transport, for a transport of yours that passes
-    /// requests on to it.
+    /// Creates the platform's transport, for a transport of yours that passes requests on to it.
     ///
     /// It is ``CurlTransport`` on Linux and ``URLSessionTransport`` elsewhere.
     /// If libcurl can't be used, it is ``URLSessionTransport`` on Linux too, and

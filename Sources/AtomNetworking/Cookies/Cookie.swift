@@ -134,8 +134,7 @@ extension Cookie {
         name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
     }
 
-    /// Whether another one, set without HTTPS, would replace or imitate this Secure one
-    /// (RFC 6265bis §5.7).
+    /// Whether another one, set without HTTPS, would replace or imitate this Secure one (RFC 6265bis §5.7).
     func isSecureAgainst(_ other: Cookie) -> Bool {
         isSecure && name == other.name && Self.path(other.path, matches: path)
             && (Self.host(domain, matches: other.domain) || Self.host(other.domain, matches: domain))

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8), at most
-/// 50 of a domain and 3,000 in all.
+/// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8), at most 50 of a domain and 3,000 in all.
 ///
 /// Beyond that, expired cookies are removed first, then, within a domain, those that
 /// aren't `Secure`; in each group those that were unused for the longest time.

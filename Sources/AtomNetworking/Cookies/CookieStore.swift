@@ -4,8 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Where a service stores its cookies: in its own jar, or in Foundation's
-/// storage, which the whole process shares.
+/// Where a service stores its cookies: in its own jar, or in Foundation's storage, which the whole process shares.
 ///
 /// The SDK applies the rules in both cases. Foundation on Linux ignores path, expiry,
 /// `Secure` and `Max-Age`, accepts a cookie for `.com`, traps on a name with characters

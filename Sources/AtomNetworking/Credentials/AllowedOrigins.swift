@@ -25,12 +25,10 @@ public struct AllowedOrigins: Sendable, Hashable {
     /// Every origin over HTTPS, and over plain HTTP only this device: names
     /// under `localhost`, `127.0.0.0/8` and `[::1]` (RFC 6761 §6.3).
     ///
-    /// This is the default. An access token over plain HTTP could be read on
-    /// its way (RFC 6750 §5.3).
+    /// This is the default. An access token over plain HTTP could be read on its way (RFC 6750 §5.3).
     public static let secure = AllowedOrigins(rule: .secure)
 
-    /// Every origin, over plain HTTP too: for a network that is trusted as a
-    /// whole.
+    /// Every origin, over plain HTTP too: for a network that is trusted as a whole.
     public static let any = AllowedOrigins(rule: .any)
 
     /// Only these origins: scheme, host and port are compared.

@@ -11,8 +11,7 @@ public enum AuthenticationMethod: Sendable {
     /// variable that holds the tokens.
     case bearer(AuthorizationEndpoint, ClientCredential, any TokenCredentialWritable)
 
-    /// An access token in every request, with your own options, a token store
-    /// or a provider.
+    /// An access token in every request, with your own options, a token store or a provider.
     ///
     /// The functions named `bearer` create it.
     case bearerAuthentication(BearerAuthentication)
@@ -25,8 +24,7 @@ public enum AuthenticationMethod: Sendable {
         .bearerAuthentication(authentication)
     }
 
-    /// An access token in every request, kept in a store and refreshed by the
-    /// SDK, with the default options.
+    /// An access token in every request, kept in a store and refreshed by the SDK, with the default options.
     ///
     /// If an object is also a ``TokenCredentialWritable``, the call is
     /// ambiguous and needs a cast: `tokens as any TokenCredentialStore`.

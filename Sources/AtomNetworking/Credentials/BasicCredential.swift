@@ -8,8 +8,7 @@ public struct BasicCredential: Sendable, Hashable {
     /// The user name, which contains no colon.
     public let username: String
 
-    /// Where the credential may be sent; by default anywhere over HTTPS, and
-    /// over plain HTTP only on this device.
+    /// Where the credential may be sent; by default anywhere over HTTPS, and over plain HTTP only on this device.
     public var allowedOrigins: AllowedOrigins = .secure
 
     /// Creates a credential.

@@ -5,8 +5,7 @@
 /// and the limit of fruitless refreshes are those of the service that was
 /// created first.
 ///
-/// <!-- given:
-/// final class Tokens: TokenCredentialWritable, @unchecked Sendable {
+/// <!-- given: final class Tokens: TokenCredentialWritable, @unchecked Sendable {
 ///     var tokenCredential = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
 /// }
 /// let tokens = Tokens()
@@ -51,18 +50,15 @@ public struct BearerAuthentication: Sendable {
 
     let keeper: SessionKeeper
 
-    /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the
-    /// default, for nowhere.
+    /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the default, for nowhere.
     ///
     /// The SDK tries this once, after ``Atom/signOut()`` has forgotten the token. Only
     /// ``Atom/signOut(waitingForRevocation:)``, which needs an endpoint, waits for it.
     public var revocationEndpoint: AuthorizationEndpoint?
 
-    /// Where the access token may be sent; by default anywhere over HTTPS, and
-    /// over plain HTTP only on this device.
+    /// Where the access token may be sent; by default anywhere over HTTPS, and over plain HTTP only on this device.
     ///
-    /// Each service has its own, also if services share a session. The token
-    /// endpoint isn't concerned.
+    /// Each service has its own, also if services share a session. The token endpoint isn't concerned.
     public var allowedOrigins: AllowedOrigins = .secure
 
     /// Whether the client's identifier and secret are sent in the `Authorization`
@@ -70,8 +66,7 @@ public struct BearerAuthentication: Sendable {
     /// (`client_secret_post`), as is the default.
     public var usesClientSecretBasic = false
 
-    /// Additional parameters of a token request: `scope`, `audience`,
-    /// `resource`, ….
+    /// Additional parameters of a token request: `scope`, `audience`, `resource`, ….
     public var parameters: [QueryItem] = []
 
     /// The longest time before its expiry in which a token is refreshed.
@@ -104,8 +99,7 @@ public struct BearerAuthentication: Sendable {
 
     var clientSecret: String? { refresh.endpoint?.client.secret }
 
-    /// Creates a method of authentication; the other options are variables with
-    /// defaults.
+    /// Creates a method of authentication; the other options are variables with defaults.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, writable: any TokenCredentialWritable
     ) {
@@ -135,8 +129,7 @@ public struct BearerAuthentication: Sendable {
         keeper = .store(store)
     }
 
-    /// Creates a method of authentication whose tokens come from the app's own
-    /// source.
+    /// Creates a method of authentication whose tokens come from the app's own source.
     public init(provider: any TokenCredentialProvider, store: any TokenCredentialStore) {
         refresh = .provider(provider)
         keeper = .store(store)

@@ -26,12 +26,10 @@ struct LooseTime: Decodable {
         }
     }
 
-    /// A number below this (the year 2008 in Unix seconds) counts from 2001, as
-    /// `JSONEncoder` writes dates by default.
+    /// A number below this (the year 2008 in Unix seconds) counts from 2001, as `JSONEncoder` writes dates by default.
     static let firstUnixTime = 1.2e9
 
-    /// From this date on (the beginning of the year 4000) a date means
-    /// `.distantFuture`, in any time zone and unit.
+    /// From this date on (the beginning of the year 4000) a date means `.distantFuture`, in any time zone and unit.
     static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
 
     var date: Date {

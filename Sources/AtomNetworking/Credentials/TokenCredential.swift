@@ -118,8 +118,7 @@ extension TokenCredential {
     /// Writes the keys of RFC 6749 §5.1, and `expires_at` as a `Date` with the
     /// encoder's own strategy, as Atom does, also if the expiry is unknown.
     ///
-    /// If the number of a date would be read as a different date, the date is
-    /// also written as `expires_from_2001`.
+    /// If the number of a date would be read as a different date, the date is also written as `expires_from_2001`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(accessToken, forKey: .accessToken)

@@ -1,7 +1,6 @@
 import Foundation
 
-/// An app's own source of credentials: a login screen, an identity provider's
-/// SDK, a device flow.
+/// An app's own source of credentials: a login screen, an identity provider's SDK, a device flow.
 ///
 /// The session calls it when a request needs a credential and there is none, or
 /// the current one has expired or was rejected. It makes one call at a time for
@@ -50,14 +49,12 @@ public protocol TokenCredentialProvider: Sendable {
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential
 }
 
-/// When a ``TokenCredentialProvider`` may be called again; after any other error
-/// that is with the next request.
+/// When a ``TokenCredentialProvider`` may be called again; after any other error that is with the next request.
 public enum TokenCredentialProviderError: ErrorWithCause {
     /// Not before this time has passed. Until then requests wait if their own
     /// deadline allows it, and fail at once if not.
     case retryAfter(Duration, any Error)
-    /// Not before the app has signed in or out, or the stored credential has
-    /// changed: the session has ended.
+    /// Not before the app has signed in or out, or the stored credential has changed: the session has ended.
     case retryAfterSignIn(any Error)
 
     var cause: any Error {

@@ -15,8 +15,7 @@ final class DownloadFile: Sendable {
         var waiting: DispatchSemaphore?
     }
 
-    /// How long whoever gives it up waits for what is being written: it may be the main actor, and the disk may
-    /// stall.
+    /// How long whoever gives it up waits for what is being written: it may be the main actor, and the disk may stall.
     private static let patience = DispatchTimeInterval.milliseconds(50)
 
     private let path: String
@@ -85,8 +84,7 @@ final class DownloadFile: Sendable {
         descriptor.read(part.count, at: offset) == part
     }
 
-    /// Leaves the file for a later download, or removes it; returns whether there
-    /// is one.
+    /// Leaves the file for a later download, or removes it; returns whether there is one.
     @discardableResult
     func giveUp(isUseless: Bool = false) -> Bool {
         let (remains, waiting) = state.withLock { state -> (Bool, DispatchSemaphore?) in

@@ -1,10 +1,8 @@
 import Foundation
 
-/// A response that is written beside its destination, and moved there when it is
-/// complete.
+/// A response that is written beside its destination, and moved there when it is complete.
 final class FileDownload: ResponseDestination {
-    /// What an earlier download has left, as its notes say: digests tell what it is of
-    /// and whose.
+    /// What an earlier download has left, as its notes say: digests tell what it is of and whose.
     struct Partial: Codable, Equatable, Sendable {
         /// The strong validator of the representation (RFC 9110 §8.8.3).
         var entityTag: String
@@ -59,8 +57,7 @@ final class FileDownload: ResponseDestination {
 
     private let state: Guarded<State>
 
-    /// Looks for a partial file, if the download is to be resumed: not for a range, or
-    /// a body that isn't in memory.
+    /// Looks for a partial file, if the download is to be resumed: not for a range, or a body that isn't in memory.
     init(
         _ place: DownloadPlace, of request: borrowing PreparedRequest, isResumable: Bool, identity: String?,
         limit: Int64?, progress: ProgressReporter?, time: any TimeSource
@@ -253,8 +250,7 @@ final class FileDownload: ResponseDestination {
         }
     }
 
-    /// Writes the notes of a file, for nobody else to read, and returns who may use the
-    /// file when it is complete.
+    /// Writes the notes of a file, for nobody else to read, and returns who may use the file when it is complete.
     private func write(_ notes: Partial, for file: DownloadFile) throws(AtomError) -> mode_t? {
         var notes = notes
         unlink(place.notes)

@@ -16,8 +16,7 @@ struct AttemptSigning: Sendable {
     private let requiresAuthorization: Bool
     private let idleTimeout: Duration
 
-    /// The value of the `Authorization` field, and the version of the session's
-    /// credential that it comes from.
+    /// The value of the `Authorization` field, and the version of the session's credential that it comes from.
     struct Signature: Sendable {
         fileprivate(set) var authorization: String?
         fileprivate(set) var version: Int?

@@ -242,8 +242,7 @@ extension Exchange {
         }
     }
 
-    /// The rest of a response that may not be needed took too long: its
-    /// connection is closed.
+    /// The rest of a response that may not be needed took too long: its connection is closed.
     func restExpired(_ wire: AttemptOnWire) {
         var running: (any TransportExchange)?
         handle { content in

@@ -1,5 +1,4 @@
-/// The time of an exchange: when it is over, and when the server has been silent
-/// for too long.
+/// The time of an exchange: when it is over, and when the server has been silent for too long.
 struct ExchangeClock: Sendable {
     let timeouts: RequestTimeouts
     /// When the time is over for an exchange that doesn't stream.

@@ -4,8 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The decisions of one exchange, from admission to its outcome, as a pure
-/// value.
+/// The decisions of one exchange, from admission to its outcome, as a pure value.
 ///
 /// An event changes the state and returns ``Commands``, in order. ``Exchange``
 /// keeps the machine under a lock and performs the commands outside of it. So

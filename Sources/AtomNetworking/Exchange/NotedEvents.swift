@@ -1,5 +1,4 @@
-/// What observers have not heard yet of one request, in order, and what their
-/// last event will say.
+/// What observers have not heard yet of one request, in order, and what their last event will say.
 ///
 /// A value under the lock of its ``EventTeller``.
 struct NotedEvents: Sendable {

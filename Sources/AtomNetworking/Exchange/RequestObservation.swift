@@ -59,8 +59,7 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
 
 // MARK: - Telling
 
-/// Tells the observers what happens to a request: an exchange, or a caller that
-/// shares one.
+/// Tells the observers what happens to a request: an exchange, or a caller that shares one.
 ///
 /// Events are told in their order, outside of every lock, by one thread at a
 /// time. Nearly always the thread in which something happens tells it at once,

@@ -35,8 +35,7 @@ final class RequestableQueueManager: Sendable {
     let session: SessionActor?
     /// The part of the session that requests with a good token use.
     let gate: SessionGate?
-    /// How the session gets another credential when a request of this service
-    /// starts a refresh.
+    /// How the session gets another credential when a request of this service starts a refresh.
     let refreshMeans: RefreshMeans
     /// The value of `Authorization` for Basic authentication.
     let basicAuthorization: String?
@@ -227,8 +226,7 @@ final class RequestableQueueManager: Sendable {
         for signer in signers { try signer.sign(&request) }
     }
 
-    /// How many people have gone from the session; the app's variable is read for
-    /// this.
+    /// How many people have gone from the session; the app's variable is read for this.
     var departures: Int {
         session?.observe()
         return gate?.departures ?? 0

@@ -2,8 +2,7 @@ import Foundation
 
 /// Where the body of an acceptable response goes, instead of into memory.
 protocol ResponseDestination: AnyObject, Sendable {
-    /// The SDK's own header fields for an attempt, in place of the app's with
-    /// these names.
+    /// The SDK's own header fields for an attempt, in place of the app's with these names.
     ///
     /// They are no secrets, so an attempt at another origin has them too. Asked
     /// for directly before an attempt is sent, with what signs it; the last time
@@ -13,14 +12,12 @@ protocol ResponseDestination: AnyObject, Sendable {
     /// The era of the service's cookies with which it is asked for; `nil` for any.
     var cookieEra: Int? { get }
 
-    /// Whether a response with this status goes there; the body of any other
-    /// one is collected in memory.
+    /// Whether a response with this status goes there; the body of any other one is collected in memory.
     ///
     /// - Parameter isAcceptable: Whether the endpoint accepts the status.
     func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool
 
-    /// Whether the response that could not go there is asked for again: with
-    /// other header fields, another one comes.
+    /// Whether the response that could not go there is asked for again: with other header fields, another one comes.
     var asksAgain: Bool { get }
 
     /// Whose response it is has signed out.

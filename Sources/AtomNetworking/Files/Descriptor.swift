@@ -2,14 +2,12 @@ import Foundation
 
 /// An open file or folder; it is closed when the last reference is released.
 ///
-/// A function that fails says so in its result, and why in `errno`. Signals
-/// interrupt none.
+/// A function that fails says so in its result, and why in `errno`. Signals interrupt none.
 final class Descriptor: Sendable {
     /// For the system's functions that only one caller needs.
     let number: Int32
 
-    /// Opens a name in a folder, or a path, whose last component may be a symbolic
-    /// link if it says so.
+    /// Opens a name in a folder, or a path, whose last component may be a symbolic link if it says so.
     ///
     /// A child process doesn't inherit the descriptor. Opening waits for nobody: a name
     /// may have become that of a pipe or a terminal.
@@ -86,8 +84,7 @@ final class Descriptor: Sendable {
         return Self.uninterrupted { fsync(number) } == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno)
     }
 
-    /// Takes the advisory lock; `EWOULDBLOCK` says that somebody holds it, also in this
-    /// process.
+    /// Takes the advisory lock; `EWOULDBLOCK` says that somebody holds it, also in this process.
     func tryLock() -> Bool { Self.uninterrupted { flock(number, LOCK_EX | LOCK_NB) } == 0 }
 
     /// Releases the lock, also that of a forked child.

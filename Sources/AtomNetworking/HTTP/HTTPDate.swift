@@ -21,8 +21,7 @@ enum HTTPDate {
     /// The date of a cookie, in any format that servers use (RFC 6265 §5.1.1).
     static func cookieDate(_ text: String) -> Date? { date(inAnyOrder: text) { $0 + ($0 < 70 ? 2_000 : 1_900) } }
 
-    /// Parses a date with its parts in any position; `fullYear` says which year two
-    /// digits mean.
+    /// Parses a date with its parts in any position; `fullYear` says which year two digits mean.
     private static func date(inAnyOrder text: String, lastSecond: Int64 = 59, fullYear: (Int64) -> Int64) -> Date? {
         // 64 bits, because seconds since 1970 exceed 32 bits in 2038.
         var time: [Int64]?
@@ -68,8 +67,7 @@ enum HTTPDate {
             .firstIndex(of: name).map { Int64($0) + 1 }
     }
 
-    /// Days from 1970 to the first of a month in the Gregorian calendar; the 13th is the
-    /// next January.
+    /// Days from 1970 to the first of a month in the Gregorian calendar; the 13th is the next January.
     private static func days(until month: Int64, of year: Int64) -> Int64 {
         // A leap day is the last one of a year that begins in March.
         let shifted = month > 2 ? year : year - 1

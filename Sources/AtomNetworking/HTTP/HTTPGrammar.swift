@@ -21,8 +21,7 @@ enum HTTPGrammar {
 
     static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes.contains(byte) }
 
-    /// The text up to the first character that isn't allowed in a token: the rest may
-    /// be the value of a field.
+    /// The text up to the first character that isn't allowed in a token: the rest may be the value of a field.
     static func tokenPrefix(of text: String) -> String {
         String(decoding: text.utf8.prefix { tokenBytes.contains($0) }, as: UTF8.self)
     }

@@ -1,7 +1,6 @@
 /// A header field (RFC 9110 §5).
 ///
-/// Nothing is checked: an endpoint's fields are when its request is prepared, and a
-/// server's are kept as received.
+/// Nothing is checked: an endpoint's fields are when its request is prepared, and a server's are kept as received.
 public struct HeaderItem: Sendable, Hashable {
     /// The field's name, as it was written.
     public let name: String

@@ -6,8 +6,7 @@ import Foundation
 /// class's variable: an `NSLock` on Linux takes four. (`Mutex` would need newer
 /// Apple systems, and causes false reports of the thread sanitizer.)
 package struct Guarded<Value>: @unchecked Sendable {
-    // The value is accessed only between lock and unlock, and isn't shared. The mutex
-    // is never moved.
+    // The value is accessed only between lock and unlock, and isn't shared. The mutex is never moved.
     private let box: ManagedBuffer<pthread_mutex_t, Value>
 
     /// Guards a value that isn't shared.

@@ -23,11 +23,9 @@ public struct RequestEvent: Sendable {
     public enum Kind: Sendable {
         /// The endpoint has been read and checked; the request's first event.
         ///
-        /// It comes inside `resume`, in the caller's task and on its thread: task-local
-        /// values can be read.
+        /// It comes inside `resume`, in the caller's task and on its thread: task-local values can be read.
         case described
-        /// The endpoint can't be sent, because of what it says or of the
-        /// configuration; the request's only event.
+        /// The endpoint can't be sent, because of what it says or of the configuration; the request's only event.
         case refused(RequestFailure)
         /// It shares a running request, because of
         /// ``Requestable/sharesIdenticalRequests``; with that one's number, unless it
@@ -43,8 +41,7 @@ public struct RequestEvent: Sendable {
         case answered(ReceivedHead)
         /// The request goes to another URL, here without the values of its query.
         case redirected(to: String)
-        /// The request will be sent again: after a 401, or because a
-        /// ``RetryPolicy`` says so.
+        /// The request will be sent again: after a 401, or because a ``RetryPolicy`` says so.
         ///
         /// The delivery says how far this attempt got. The delay is `nil` for at once,
         /// or as soon as the `queued` that follows allows it.
@@ -74,8 +71,7 @@ public struct RequestEvent: Sendable {
 
     /// What all events of one request have in common.
     ///
-    /// The SDK's record of the request is a subclass: so a request that is observed
-    /// needs one object less.
+    /// The SDK's record of the request is a subclass: so a request that is observed needs one object less.
     class Subject: @unchecked Sendable {
         // Unchecked, because it has a subclass, which is `Sendable`. All properties here are constant and `Sendable`.
         let requestID: UInt64?
@@ -112,8 +108,7 @@ public struct RequestEvent: Sendable {
     /// The time since the first event of the request, by a clock that never goes back.
     public var elapsed: Duration { .nanoseconds(elapsedNanoseconds) }
 
-    /// The number of the request in this process, from 1; `nil` for an event that
-    /// belongs to no request.
+    /// The number of the request in this process, from 1; `nil` for an event that belongs to no request.
     public var requestID: UInt64? { subject.requestID }
 
     /// Who has made the request.
@@ -135,8 +130,7 @@ extension RequestEvent: Redacted {
     /// A line for a log: the number of the request, and what has happened.
     public var description: String { (requestID.map { "[\($0)] " } ?? "") + text }
 
-    /// Without the module, and what the compiler adds for types that aren't visible
-    /// elsewhere.
+    /// Without the module, and what the compiler adds for types that aren't visible elsewhere.
     private static func name(of type: Any.Type) -> String {
         let parts = String(reflecting: type).components(separatedBy: ".")
         return parts.dropFirst(parts.count > 1 ? 1 : 0).filter { !$0.hasPrefix("(unknown context") }

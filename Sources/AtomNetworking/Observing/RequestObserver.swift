@@ -1,5 +1,4 @@
-/// Hears what happens to each request of a service: for logs, metrics, traces and
-/// recordings.
+/// Hears what happens to each request of a service: for logs, metrics, traces and recordings.
 ///
 /// Events hold no secrets: see ``RequestEvent``. <doc:Observing> has examples.
 public protocol RequestObserver: Sendable {

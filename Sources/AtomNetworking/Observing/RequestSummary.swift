@@ -4,8 +4,7 @@ import Foundation
 public struct RequestSummary: Sendable {
     /// The status of the response; `nil` if there is none.
     public let statusCode: Int?
-    /// Why the caller gets an error; `nil` if it gets a response, which it may fail to
-    /// decode later.
+    /// Why the caller gets an error; `nil` if it gets a response, which it may fail to decode later.
     public let failure: RequestFailure?
     /// The time since the request was described, with all waiting.
     public let duration: Duration

@@ -8,8 +8,7 @@ public struct SentRequest: Sendable {
     /// Which attempt of the request it is, from 1; redirects, the retry after a 401 and
     /// those of a ``RetryPolicy`` count.
     public var attempt: Int { transportRequest.attempt }
-    /// What is sent, and to where; after a redirect another URL than in
-    /// ``RequestEvent/request``.
+    /// What is sent, and to where; after a redirect another URL than in ``RequestEvent/request``.
     public var request: DescribedRequest { DescribedRequest(transportRequest.message) }
     /// The header fields, with "…" for each value that may be a secret.
     public var headerFields: HeaderFields { transportRequest.headerFields.redacted }

@@ -24,12 +24,10 @@ public indirect enum AtomError: Error, Sendable {
     /// The server answered with a status that isn't acceptable.
     case response(AtomResponse)
 
-    /// The exchange failed, with a `URLError` whose code says what happened; the
-    /// cause is its underlying error.
+    /// The exchange failed, with a `URLError` whose code says what happened; the cause is its underlying error.
     case session(any Error)
 
-    /// The caller cancelled its task, the handle of a completion call, or the
-    /// subscription of a publisher.
+    /// The caller cancelled its task, the handle of a completion call, or the subscription of a publisher.
     case cancelled(Delivery)
 
     /// The request could not be signed, so it was not sent, or not sent again.
@@ -140,11 +138,9 @@ extension AtomError {
         }
     }
 
-    /// When another attempt makes sense, if the `Retry-After` of ``response(_:)`` or
-    /// the session says so.
+    /// When another attempt makes sense, if the `Retry-After` of ``response(_:)`` or the session says so.
     ///
-    /// The SDK has not waited for it: the policy doesn't say so, or it is after the
-    /// request's deadline.
+    /// The SDK has not waited for it: the policy doesn't say so, or it is after the request's deadline.
     public var retryAt: Date? {
         switch self {
         case .response(let response): response.notes?.retryAt
@@ -215,8 +211,7 @@ extension AtomError {
 }
 
 extension AtomError: ErrorForPeople {
-    /// The request, and one or two sentences that say what happened and what to
-    /// do; for developers.
+    /// The request, and one or two sentences that say what happened and what to do; for developers.
     public var description: String { naming(explanation(withWords: true)) }
 
     /// The ``description`` without words of the server.
@@ -278,8 +273,7 @@ extension AtomError: CustomNSError {
     /// The domain of the error as an `NSError`.
     public static var errorDomain: String { "AtomNetworking.AtomError" }
 
-    /// The code of the error as an `NSError`; the numbers of existing cases
-    /// don't change.
+    /// The code of the error as an `NSError`; the numbers of existing cases don't change.
     public var errorCode: Int { Kind.allCases.prefix { $0 != kind }.count }
 
     /// A case without what it carries, at the place of its number.

@@ -1,8 +1,7 @@
 import Foundation
 
 extension AtomError {
-    /// The request that an error is about, without the values of its query and
-    /// without what looks like a token.
+    /// The request that an error is about, without the values of its query and without what looks like a token.
     public struct Request: Sendable, Hashable {
         /// The method, as the endpoint names it.
         public let method: String
@@ -20,8 +19,7 @@ extension AtomError {
         /// The endpoint's URL, without the values of its query.
         public var url: String { Redaction.url(address) }
 
-        /// Where a redirect has led, without the values of the query; `nil` if
-        /// none has.
+        /// Where a redirect has led, without the values of the query; `nil` if none has.
         public var redirectedURL: String? { finalAddress.flatMap { $0 == address ? nil : Redaction.url($0) } }
     }
 }

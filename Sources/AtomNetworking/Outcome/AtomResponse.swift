@@ -15,8 +15,7 @@ public struct AtomResponse: Sendable {
     /// The header fields, looked up without regard to case.
     public let headerFields: HeaderFields
 
-    /// The URL of the response, after redirects and without user information;
-    /// parsed at each access.
+    /// The URL of the response, after redirects and without user information; parsed at each access.
     public var url: URL? { address.flatMap(HTTPGrammar.url) }
 
     let address: String?

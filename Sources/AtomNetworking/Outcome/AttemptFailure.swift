@@ -1,15 +1,13 @@
 import Foundation
 
-/// What one attempt to send a request met instead of a usable response; see
-/// ``AtomError/attempts``.
+/// What one attempt to send a request met instead of a usable response; see ``AtomError/attempts``.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum AttemptFailure: Sendable, Hashable {
     /// The server answered with this status.
     case status(Int)
-    /// There was no complete response: no connection could be made, it was
-    /// lost, or nothing came for too long.
+    /// There was no complete response: no connection could be made, it was lost, or nothing came for too long.
     case connection(URLError.Code)
 }
 

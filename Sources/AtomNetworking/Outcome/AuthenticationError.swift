@@ -18,8 +18,7 @@ public struct OAuthError: Error, Sendable {
     /// The code, such as `invalid_grant`.
     public let code: String
 
-    /// The server's explanation for developers, shortened and without what looks
-    /// like a token.
+    /// The server's explanation for developers, shortened and without what looks like a token.
     public let explanation: String?
 
     /// A page with more about the error, without the values of its query.
@@ -80,8 +79,7 @@ extension OAuthError: Hashable, RedactedError {
 
 /// Why a request could not be signed.
 ///
-/// Match a case without its payload. All requests that waited for one failed
-/// refresh get the same description.
+/// Match a case without its payload. All requests that waited for one failed refresh get the same description.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -89,8 +87,7 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// There is no credential, or none that can be used or refreshed.
     case missingCredential(delivery: Reach)
 
-    /// The authorization server rejected the refresh token: the user has to sign in
-    /// again.
+    /// The authorization server rejected the refresh token: the user has to sign in again.
     case refreshRejected(OAuthError, delivery: Reach)
 
     /// The same, but the result of an earlier refresh with that token was never
@@ -121,8 +118,7 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// sign-out is kept in memory, and the write is retried.
     case credentialNotStored(cause: any Error, delivery: Reach)
 
-    /// The app has signed out, but the token could not be revoked: it stays
-    /// valid at the server until it expires.
+    /// The app has signed out, but the token could not be revoked: it stays valid at the server until it expires.
     ///
     /// Only ``Atom/signOut(waitingForRevocation:)`` throws it.
     case credentialNotRevoked(cause: any Error, delivery: Reach)
@@ -131,8 +127,7 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// accepted with them; `retryAt` is when the next attempt is allowed.
     case tooManyRefreshes(retryAt: Date, delivery: Reach)
 
-    /// The app signed out, or signed in again, while the request waited or its
-    /// stream was read.
+    /// The app signed out, or signed in again, while the request waited or its stream was read.
     case signedOut(delivery: Reach)
 
     /// The service doesn't sign with bearer tokens, so it has no session.

@@ -1,10 +1,8 @@
 import Foundation
 
-/// What a server says of an error in a document of the type
-/// `application/problem+json` (RFC 9457).
+/// What a server says of an error in a document of the type `application/problem+json` (RFC 9457).
 ///
-/// An app that wants members of its own reads its own type with
-/// ``AtomError/decodeIfPresent(as:)``.
+/// An app that wants members of its own reads its own type with ``AtomError/decodeIfPresent(as:)``.
 public struct ProblemDetails: Codable, Sendable, Hashable {
     /// A URI that identifies the kind; `about:blank` if the status code says all.
     public let type: String

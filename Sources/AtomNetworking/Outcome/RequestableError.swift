@@ -31,17 +31,14 @@ public enum RequestableError: Error, Sendable {
     /// ``BearerAuthentication/allowedOrigins`` and
     /// ``BasicCredential/allowedOrigins``.
     case originNotAllowed(Violation)
-    /// A member of the endpoint threw this error, which isn't an ``AtomError``; only
-    /// its type is in the description.
+    /// A member of the endpoint threw this error, which isn't an ``AtomError``; only its type is in the description.
     case endpointFailed(Violation, cause: any Error)
-    /// A ``RequestAdapter`` threw this error, which isn't an ``AtomError``; only its
-    /// type is in the description.
+    /// A ``RequestAdapter`` threw this error, which isn't an ``AtomError``; only its type is in the description.
     case adapterFailed(Violation, cause: any Error)
 
     /// A description of what was wrong.
     public struct Violation: Hashable, Sendable {
-        /// The value that was checked, shortened and without user information; never a
-        /// header value or a password.
+        /// The value that was checked, shortened and without user information; never a header value or a password.
         public let subject: String
         /// The rule that the value breaks and, where there is one, the fix.
         public let reason: String

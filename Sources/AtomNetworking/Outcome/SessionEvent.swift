@@ -51,8 +51,7 @@ public enum SessionEvent: Sendable {
     /// There is a new access token; `nil` if its expiry isn't known.
     case refreshed(expiresAt: Date?)
 
-    /// The store contained other tokens, and the session uses them: another
-    /// process has refreshed, or signed in.
+    /// The store contained other tokens, and the session uses them: another process has refreshed, or signed in.
     case credentialChanged
 
     /// A refresh failed, with the error that its waiting requests got.
@@ -87,8 +86,7 @@ extension SessionEvent {
         }
     }
 
-    /// The failure of a refresh that the token endpoint has refused for a reason that
-    /// doesn't end the session.
+    /// The failure of a refresh that the token endpoint has refused for a reason that doesn't end the session.
     private func refusedRefresh(with statusCode: Int) -> AuthenticationError? {
         guard case .refreshFailed(let error) = self, case .refreshFailed = error else { return nil }
         return error.response?.statusCode == statusCode ? error : nil

@@ -31,8 +31,7 @@ extension AtomError {
         case other
     }
 
-    /// What the error means for the person who uses the app; if the token could not be
-    /// refreshed, why.
+    /// What the error means for the person who uses the app; if the token could not be refreshed, why.
     public var situation: Situation {
         switch self {
         case .response(let response): Situation(statusCode: response.statusCode)

@@ -7,8 +7,7 @@ public struct TransferError: Error {
     /// What went wrong.
     public let reason: Reason
 
-    /// A sentence that says what happened, and the fix if there is one; it may name a
-    /// file, but never its content.
+    /// A sentence that says what happened, and the fix if there is one; it may name a file, but never its content.
     public let explanation: String
 
     /// How far the request got.

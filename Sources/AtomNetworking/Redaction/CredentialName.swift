@@ -10,8 +10,7 @@ package enum CredentialName {
         return words.last == "key" && !words.dropLast().contains { harmlessKeys.contains($0) }
     }
 
-    /// `pass`, `db_pass`, `newPass`, `new_pass_confirm`, `dbpass2` and `userpwd`, but not
-    /// `boarding_pass` or `bypass`.
+    /// `pass`, `db_pass`, `newPass`, `new_pass_confirm`, `dbpass2` and `userpwd`, but not `boarding_pass` or `bypass`.
     package static func isPassword(_ words: [String]) -> Bool {
         let words = words.dropLast(words.reversed().prefix { $0.utf8.allSatisfy(\.isDigit) }.count)
         guard let last = words.last else { return false }

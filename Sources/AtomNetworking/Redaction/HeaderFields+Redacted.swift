@@ -1,6 +1,5 @@
 extension HeaderFields {
-    /// The same fields with "…" for each value of a field that may hold a secret, and
-    /// for what looks like a token.
+    /// The same fields with "…" for each value of a field that may hold a secret, and for what looks like a token.
     var redacted: HeaderFields { redacted(mark: Redaction.hidden) }
 
     /// The same with another mark than "…".

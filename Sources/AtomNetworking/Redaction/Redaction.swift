@@ -18,8 +18,7 @@ package enum Redaction {
         return clipped(bare, limit: limit, mark: mark)
     }
 
-    /// The visible part of a host, a path or a name that was rejected: the text may be
-    /// a whole URL with its secrets.
+    /// The visible part of a host, a path or a name that was rejected: the text may be a whole URL with its secrets.
     package static func subject(_ text: String) -> String { clipped(withoutTokens(withoutSecrets(text)), limit: 100) }
 
     /// Whether a text contains something that looks like a token: a word of more than 24
@@ -215,8 +214,7 @@ package enum Redaction {
         text.unicodeScalars.firstRange(of: "://".unicodeScalars)?.upperBound
     }
 
-    /// The text up to its query or fragment, without the text before an `@`
-    /// unless that is part of a path.
+    /// The text up to its query or fragment, without the text before an `@` unless that is part of a path.
     private static func withoutSecrets(_ text: String) -> String {
         let bytes = text.utf8
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex

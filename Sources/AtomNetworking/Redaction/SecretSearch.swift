@@ -1,5 +1,4 @@
-/// Finds possible secrets in a text, also percent-encoded several times, and writes
-/// the text without them.
+/// Finds possible secrets in a text, also percent-encoded several times, and writes the text without them.
 struct SecretSearch {
     /// Only this many bytes of a longer text are searched and shown.
     static let limit = 4096
@@ -144,8 +143,7 @@ extension SecretSearch {
         }
     }
 
-    /// Hides the beginning or the end of a secret next to `…`, `...` or `***`,
-    /// including these marks.
+    /// Hides the beginning or the end of a secret next to `…`, `...` or `***`, including these marks.
     private mutating func hideShortened(_ secrets: [[UInt8]], in text: [UInt8]) {
         let isMark = marks(in: text)
         for piece in stretches({ Self.isTokenByte(bytes[$0]) && !isMark[$0] }) {
@@ -183,8 +181,7 @@ extension SecretSearch {
         bytes.indices.split { !isIn($0) }.map { $0.startIndex..<$0.endIndex }
     }
 
-    /// The byte at an index, with `%41`, `%2541` and so on read as `A`, and the
-    /// start of the next one (RFC 3986 §2.1).
+    /// The byte at an index, with `%41`, `%2541` and so on read as `A`, and the start of the next one (RFC 3986 §2.1).
     private static func octet(at index: Int, of source: [UInt8]) -> (UInt8, next: Int) {
         guard source[index] == UInt8(ascii: "%") else { return (source[index], index + 1) }
         var digits = index + 1

@@ -27,8 +27,7 @@ public enum HTTPMethod: Sendable {
     case put(Data)
     /// Any other method token, such as `PROPFIND`, with an optional body.
     ///
-    /// Method names are case-sensitive. A text that isn't a token is rejected
-    /// before anything is sent.
+    /// Method names are case-sensitive. A text that isn't a token is rejected before anything is sent.
     case token(String, Data? = nil)
 
     // The cases, so that `case .post:` in a switch matches them. Where Swift
@@ -46,8 +45,7 @@ public enum HTTPMethod: Sendable {
     /// PUT; its body is in ``Requestable/body``.
     @_disfavoredOverload
     public static var put: HTTPMethod { .put(Data()) }
-    /// DELETE with a body, whose meaning only the server defines (RFC 9110
-    /// §9.3.5).
+    /// DELETE with a body, whose meaning only the server defines (RFC 9110 §9.3.5).
     public static func delete(_ body: Data) -> HTTPMethod { .token("DELETE", body) }
 
     /// The name as it is sent in the request line.
@@ -81,8 +79,7 @@ public enum HTTPMethod: Sendable {
 }
 
 extension HTTPMethod: Hashable {
-    /// Whether two methods have the same name and body, even if they are
-    /// written differently: `.token("GET") == .get`.
+    /// Whether two methods have the same name and body, even if they are written differently: `.token("GET") == .get`.
     public static func == (first: HTTPMethod, second: HTTPMethod) -> Bool {
         first.name == second.name && first.body == second.body
     }

@@ -16,8 +16,7 @@ public struct Idempotency: Sendable, Hashable {
     /// Sending it twice has the same effect as sending it once.
     public static let declared = Idempotency(kind: .declared)
 
-    /// The SDK adds an `Idempotency-Key` field, by which the server recognises
-    /// a request that it has processed before.
+    /// The SDK adds an `Idempotency-Key` field, by which the server recognises a request that it has processed before.
     ///
     /// The key is a random UUID, the same in every attempt of a `resume`. A field of the
     /// endpoint's own wins. Use it only for servers that know the field.

@@ -1,7 +1,6 @@
 import Foundation
 
-/// An endpoint for a URL that a server has sent: the next page of a list, the
-/// location of an upload, a file.
+/// An endpoint for a URL that a server has sent: the next page of a list, the location of an upload, a file.
 ///
 /// The URL is sent as the server has written it. It is signed only where the
 /// server's word can't lead a credential astray: for the origins that
@@ -26,15 +25,13 @@ public struct LinkedEndpoint: Requestable {
     public var timeout: ServiceTimeout?
     /// The policy for failures; the service's by default.
     public var retryPolicy: RetryPolicy?
-    /// Whether it may be sent again after the server may have received it; the
-    /// method decides by default.
+    /// Whether it may be sent again after the server may have received it; the method decides by default.
     public var idempotency: Idempotency?
     /// The status codes that count as success; 200…299 by default.
     public var acceptableStatusCodes: ClosedRange<Int> = 200...299
     /// Whether the request is signed where that is allowed; `true` by default.
     public var requiresAuthorization = true
-    /// Whether the request shares the exchange of an identical one that is in
-    /// flight; `false` by default.
+    /// Whether the request shares the exchange of an identical one that is in flight; `false` by default.
     public var sharesIdenticalRequests = false
 
     private let link: Link

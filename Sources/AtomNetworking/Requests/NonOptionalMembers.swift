@@ -1,5 +1,4 @@
-/// The members of ``Requestable`` that an endpoint may also declare without an
-/// optional type.
+/// The members of ``Requestable`` that an endpoint may also declare without an optional type.
 ///
 /// Conform to ``Requestable``, not to this protocol, and read the members of
 /// that one. Its defaults give what an endpoint declares here: `let queryItems:

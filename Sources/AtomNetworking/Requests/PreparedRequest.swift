@@ -147,8 +147,7 @@ extension PreparedRequest {
         return fields
     }
 
-    /// The body from the method or the `body` property; its media type is added unless
-    /// the endpoint sets one.
+    /// The body from the method or the `body` property; its media type is added unless the endpoint sets one.
     private static func body(
         of method: HTTPMethod, and described: RequestBody?, encoder: JSONEncoder, fields: inout HeaderFields
     ) throws(AtomError) -> TransportBody? {

@@ -14,15 +14,13 @@ public struct RequestDescription: Sendable {
     public var method: HTTPMethod
     /// The endpoint's own header fields, in order.
     ///
-    /// ``ServiceConfiguration/headerItems`` are added later, where a name is
-    /// missing here.
+    /// ``ServiceConfiguration/headerItems`` are added later, where a name is missing here.
     public var headerItems: [HeaderItem]
     /// The body, if the method has none.
     public var body: RequestBody?
     /// Whether the service's authentication method signs the request.
     public var requiresAuthorization: Bool
-    /// Whether the request shares the exchange of an identical one that is in
-    /// flight; it has an effect only for GET.
+    /// Whether the request shares the exchange of an identical one that is in flight; it has an effect only for GET.
     public var sharesIdenticalRequests = false
     /// The status codes that count as success.
     public var acceptableStatusCodes: ClosedRange<Int>
@@ -68,15 +66,13 @@ extension RequestDescription {
 }
 
 extension RequestDescription {
-    /// When the request is sent again after a failure; `nil` for the service's
-    /// policy.
+    /// When the request is sent again after a failure; `nil` for the service's policy.
     public var retryPolicy: RetryPolicy? {
         get { retrying?.policy }
         set { retrying = EndpointRetrying.of(newValue, retrying?.idempotency) }
     }
 
-    /// Whether the request may be sent again after the server may have received
-    /// it.
+    /// Whether the request may be sent again after the server may have received it.
     public var idempotency: Idempotency {
         get { retrying?.idempotency ?? .byMethod }
         set { retrying = EndpointRetrying.of(retrying?.policy, newValue) }
@@ -84,8 +80,7 @@ extension RequestDescription {
 }
 
 extension RequestDescription {
-    /// The first value of a header field of the endpoint's, by a name in any
-    /// case.
+    /// The first value of a header field of the endpoint's, by a name in any case.
     public func headerValue(_ name: String) -> String? {
         headerItems.first { HeaderFields.isSameName($0.name, name) }?.value
     }

@@ -42,21 +42,18 @@ public protocol Requestable: NonOptionalMembers {
 
     /// Whether the request is signed; `true` by default.
     ///
-    /// A request that needs no authorization never waits for a session and
-    /// never carries its credential.
+    /// A request that needs no authorization never waits for a session and never carries its credential.
     var requiresAuthorization: Bool { get }
 
     /// The body; none by default.
     ///
-    /// Use it with `.post`, `.put`, `.patch` and other method tokens, but not
-    /// together with a body inside ``method``.
+    /// Use it with `.post`, `.put`, `.patch` and other method tokens, but not together with a body inside ``method``.
     var body: RequestBody? { get }
 
     /// The deadlines of this request; `nil`, the default, uses the service's.
     var timeout: ServiceTimeout? { get }
 
-    /// Whether the request is sent again after a failure; `nil`, the default,
-    /// uses the service's policy.
+    /// Whether the request is sent again after a failure; `nil`, the default, uses the service's policy.
     ///
     /// Write `RetryPolicy.none`, because a bare `.none` is `nil` here.
     var retryPolicy: RetryPolicy? { get }
@@ -65,15 +62,12 @@ public protocol Requestable: NonOptionalMembers {
     /// it; `nil`, the default, is ``Idempotency/byMethod``.
     var idempotency: Idempotency? { get }
 
-    /// Whether the request shares the exchange of an identical one that is in
-    /// flight; `false` by default.
+    /// Whether the request shares the exchange of an identical one that is in flight; `false` by default.
     ///
-    /// It has an effect only for GET. <doc:SharingIdenticalRequests> says what
-    /// counts as identical.
+    /// It has an effect only for GET. <doc:SharingIdenticalRequests> says what counts as identical.
     var sharesIdenticalRequests: Bool { get }
 
-    /// The same as ``sharesIdenticalRequests``, by the name that Atom 5 has for
-    /// it; `false` by default.
+    /// The same as ``sharesIdenticalRequests``, by the name that Atom 5 has for it; `false` by default.
     ///
     /// The request shares if one of the two says so.
     var allowsDeduplication: Bool { get }

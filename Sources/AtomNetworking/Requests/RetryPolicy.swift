@@ -138,8 +138,7 @@ extension RetryPolicy {
         var isThrottled: Bool { failure == .status(429) || serverDelay != nil }
     }
 
-    /// How long to wait after an attempt, from 1, with a chance in 0..<1; `nil` if
-    /// there is no other one.
+    /// How long to wait after an attempt, from 1, with a chance in 0..<1; `nil` if there is no other one.
     func delay(after setback: Setback, attempt: Int, chance: Double) -> Duration? {
         guard isTemporary(setback.failure) else { return nil }
         guard maximumAttempts > 1 else {

@@ -4,8 +4,7 @@ public struct ServiceTimeout: Sendable, Hashable {
     /// restarts whenever bytes are sent or received.
     public var request: Double
 
-    /// The longest time from `resume` to the result, including waiting,
-    /// redirects and retries.
+    /// The longest time from `resume` to the result, including waiting, redirects and retries.
     ///
     /// For a body that is read while it is sent it begins anew with each byte
     /// sent. For a download or a stream it ends with the head of the response.
@@ -46,8 +45,7 @@ public struct ServiceTimeout: Sendable, Hashable {
     }
 }
 
-/// Validated timeouts, in each form that a request needs, so that no request
-/// has to convert them.
+/// Validated timeouts, in each form that a request needs, so that no request has to convert them.
 struct RequestTimeouts: Sendable {
     /// The longest idle time on the wire.
     let idle: Duration

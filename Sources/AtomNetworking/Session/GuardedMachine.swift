@@ -1,7 +1,6 @@
 /// The machine under its lock, with what changes together with it.
 ///
-/// Under the lock nothing is awaited, no other lock is taken, and neither the app,
-/// a clock nor a request is called.
+/// Under the lock nothing is awaited, no other lock is taken, and neither the app, a clock nor a request is called.
 final class GuardedMachine: Sendable {
     typealias Machine = SessionMachine<any SessionWaiter>
 
@@ -57,8 +56,7 @@ final class GuardedMachine: Sendable {
             return batch
         }
 
-        /// Refuses the requests that pause, or are read: they belong to a sign-in
-        /// that is over.
+        /// Refuses the requests that pause, or are read: they belong to a sign-in that is over.
         private mutating func endPauses(_ actions: inout [Machine.Action]) {
             generation = machine.generation
             guard !pausing.isEmpty else { return }
@@ -118,8 +116,7 @@ final class GuardedMachine: Sendable {
         return (result, actions)
     }
 
-    /// The service whose request started the last refresh; it announces what
-    /// happens to the session.
+    /// The service whose request started the last refresh; it announces what happens to the session.
     var lastService: (any RefreshService)? {
         get { content.withLock { $0.service } }
         set { content.withLock { $0.service = newValue } }
@@ -163,8 +160,7 @@ struct SessionActions: Sendable {
     var actions: [GuardedMachine.Machine.Action] = []
     /// The turns of its announcements; `nil` if it has none.
     var turns: EventTurns?
-    /// Whether the session's state may be another one now, or something be over
-    /// that `finishRefresh` waits for.
+    /// Whether the session's state may be another one now, or something be over that `finishRefresh` waits for.
     var hasNewStage = false
     /// Whether another time has been set for a write, or none.
     var hasNewRetry = false
@@ -177,8 +173,7 @@ final class SessionAlarm: Sendable {
 
     /// Sets the alarm, or stops it if there is no instant.
     ///
-    /// The instant is read here: a thread that comes late must not set an older
-    /// one.
+    /// The instant is read here: a thread that comes late must not set an older one.
     func follow(of time: any TimeSource, _ ring: @escaping @Sendable () -> Void, _ instant: () -> MonotonicInstant?) {
         let last = alarm.withLock { alarm -> (any Alarm)? in
             guard let instant = instant() else { return alarm.take() }

@@ -7,8 +7,7 @@ struct HeldCredential: Sendable {
     private final class Tokens: Sendable {
         let credential: TokenCredential
         let authorization: String
-        /// A token from a store is checked before it is sent: a line break in it
-        /// would start another field.
+        /// A token from a store is checked before it is sent: a line break in it would start another field.
         let canBeSent: Bool
 
         init(_ credential: TokenCredential) {
@@ -52,12 +51,10 @@ struct HeldCredential: Sendable {
     /// Whether the server has refused it in a first attempt.
     var isRejected = false
 
-    /// Whether an early refresh has failed or would not help, so that only the
-    /// real expiry counts.
+    /// Whether an early refresh has failed or would not help, so that only the real expiry counts.
     var ignoresLeeway = false
 
-    /// Why these means can't renew it any more, if that was found out while the
-    /// access token was still good.
+    /// Why these means can't renew it any more, if that was found out while the access token was still good.
     var finalFailure: FinalFailure?
 
     /// A credential read from where the app keeps it.
@@ -90,8 +87,7 @@ struct HeldCredential: Sendable {
         setLifetime(Self.lifetime(of: read, now: now), from: now.instant, policy)
     }
 
-    /// The same access token in a new session, or put back by somebody else:
-    /// what is known about the token stays.
+    /// The same access token in a new session, or put back by somebody else: what is known about the token stays.
     func heldAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) -> HeldCredential {
         var held = self
         held.readAgain(read, now: now, policy: policy)
@@ -135,8 +131,7 @@ struct HeldCredential: Sendable {
     }
 }
 
-/// Why means can't renew a credential any more; an object, since every admission
-/// copies what holds it.
+/// Why means can't renew a credential any more; an object, since every admission copies what holds it.
 final class FinalFailure: Sendable {
     let error: AuthenticationError
     let means: RefreshMeans

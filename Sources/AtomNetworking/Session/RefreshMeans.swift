@@ -1,16 +1,13 @@
 /// How a request's service gets another credential.
 ///
-/// Services that share a session may differ in it: the request that starts a
-/// refresh decides.
+/// Services that share a session may differ in it: the request that starts a refresh decides.
 enum RefreshMeans: Sendable {
     case refreshToken
-    /// With the client's own credentials: nobody signs such a session out
-    /// elsewhere.
+    /// With the client's own credentials: nobody signs such a session out elsewhere.
     case clientCredentials
     /// From the app's provider.
     case provider
-    /// With the refresh token, and from the app's provider if there is none that
-    /// the server accepts.
+    /// With the refresh token, and from the app's provider if there is none that the server accepts.
     case refreshTokenOrProvider
 
     /// What an app has configured.
@@ -32,8 +29,7 @@ enum RefreshMeans: Sendable {
     /// Whether a token without a refresh token is renewed before it expires.
     var acquiresEarly: Bool { self == .clientCredentials || self == .provider }
 
-    /// Whether it is of no use any more after this other means has failed for
-    /// good.
+    /// Whether it is of no use any more after this other means has failed for good.
     func ends(with failed: RefreshMeans) -> Bool {
         self == failed || (self == .refreshTokenOrProvider && failed == .provider)
     }

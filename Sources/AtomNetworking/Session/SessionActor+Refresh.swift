@@ -10,8 +10,7 @@ extension SessionActor {
         case committed(TokenCredential, version: Int)
         /// The credential can't be renewed any more.
         case rejected(AuthenticationError)
-        /// Another one may succeed; the server may have replaced the refresh token
-        /// nevertheless.
+        /// Another one may succeed; the server may have replaced the refresh token nevertheless.
         case failed(
             any Error, at: GuardedMachine.Machine.RefreshObstacle, retryAfter: Duration?,
             kept: TokenCredential? = nil)
@@ -157,8 +156,7 @@ extension SessionActor {
         return kept
     }
 
-    /// Whether the server may have accepted a refresh token although its answer
-    /// was lost.
+    /// Whether the server may have accepted a refresh token although its answer was lost.
     private static func mayBeSpent(_ cause: any Error) -> Bool {
         switch cause {
         case is OAuthError: false
@@ -172,8 +170,7 @@ extension SessionActor {
 
     // MARK: With the app's provider
 
-    /// Loads and decides, asks the provider, and then commits, stores and
-    /// announces in an exchange with the keeper.
+    /// Loads and decides, asks the provider, and then commits, stores and announces in an exchange with the keeper.
     ///
     /// The store is not held meanwhile: a provider may wait for a person.
     ///
@@ -227,8 +224,7 @@ extension SessionActor {
         return false
     }
 
-    /// Whether nobody has signed in or out in another process while the
-    /// provider was asked.
+    /// Whether nobody has signed in or out in another process while the provider was asked.
     private nonisolated func isStillWanted(
         _ number: Int, replacing rejected: TokenCredential?, _ stored: TokenCredential?
     ) -> Bool {
@@ -294,8 +290,7 @@ extension SessionActor {
 
     // MARK: The end
 
-    /// Gives a new credential to the machine; the session uses it from here on,
-    /// unless the refresh is outdated.
+    /// Gives a new credential to the machine; the session uses it from here on, unless the refresh is outdated.
     ///
     /// - Returns: The version that has to be stored, if the session uses it.
     private nonisolated func commit(
@@ -351,8 +346,7 @@ extension SessionActor {
 
     /// Tells the machine what somebody else has saved while the refresh ran.
     ///
-    /// A store that is not exclusive may hold such a credential. It is newer, and
-    /// the waiters are signed with it.
+    /// A store that is not exclusive may hold such a credential. It is newer, and the waiters are signed with it.
     private nonisolated func notice(_ found: TokenCredential, insteadOf granted: TokenCredential) {
         // A store may keep only a part of a credential: one equal token is enough.
         guard found.accessToken != granted.accessToken,

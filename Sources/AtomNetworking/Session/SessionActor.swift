@@ -1,5 +1,4 @@
-/// One session of bearer tokens: knows whether a refresh is needed or running,
-/// and runs it.
+/// One session of bearer tokens: knows whether a refresh is needed or running, and runs it.
 ///
 /// Its state is a ``SessionMachine`` under a lock, so that a request with a good
 /// token passes without suspending. The synchronous methods send events to the
@@ -13,8 +12,7 @@ actor SessionActor {
     /// The answer to a request that asks to be sent.
     enum Verdict {
         case go
-        /// It waits: `released` or `refused` will be called, or was called
-        /// already.
+        /// It waits: `released` or `refused` will be called, or was called already.
         case wait
     }
 
@@ -43,8 +41,7 @@ actor SessionActor {
 
     nonisolated var hub: SessionEventHub { guarded.hub }
 
-    /// The next turn at the store, after all that were taken before; nobody waits
-    /// for a variable.
+    /// The next turn at the store, after all that were taken before; nobody waits for a variable.
     func takeTurn() -> SessionTurn {
         guard keeper.store != nil else { return SessionTurn(of: nil, after: nil) }
         let turn = SessionTurn(of: self, after: lastTurn)
@@ -99,15 +96,13 @@ extension SessionActor {
         }
     }
 
-    /// The server has answered a first attempt, signed with this version, with
-    /// a 401.
+    /// The server has answered a first attempt, signed with this version, with a 401.
     nonisolated func rejected(version: Int) {
         let now = moment
         guarded.with { $0.rejected(version: version, now: now) }
     }
 
-    /// A waiter was cancelled, or its deadline has passed; returns whether it was
-    /// still waiting.
+    /// A waiter was cancelled, or its deadline has passed; returns whether it was still waiting.
     @discardableResult
     nonisolated func left(_ waiter: any SessionWaiter) -> Bool {
         guarded.with { machine in
@@ -283,8 +278,7 @@ extension SessionActor {
         set(variable, to: credential)
     }
 
-    /// Sets the app's variable, and once more if it was set to something newer
-    /// meanwhile.
+    /// Sets the app's variable, and once more if it was set to something newer meanwhile.
     ///
     /// Several threads may set it at once, among them the app's: the thread that
     /// is last sets it to the newest credential.
@@ -309,14 +303,12 @@ extension SessionActor {
         tell { $0.stored(version: version, read: read, now: $1) }
     }
 
-    /// Sets the alarm for a write that has failed; it holds the session until
-    /// the store has taken the credential.
+    /// Sets the alarm for a write that has failed; it holds the session until the store has taken the credential.
     private nonisolated func followRetry() {
         guarded.writeAlarm.follow(of: time, { self.writeAgain() }, { guarded.with { $0.store.retryAt } })
     }
 
-    /// Writes what the store should hold and doesn't, unless it holds something
-    /// newer.
+    /// Writes what the store should hold and doesn't, unless it holds something newer.
     nonisolated func writeAgain() {
         Task.detached(name: "Write again", priority: .userInitiated) { [self] in
             await takeTurn().run { [self] in
@@ -475,8 +467,7 @@ extension SessionActor {
     /// Whether this is called by the store, while the session waits for it.
     private nonisolated var isInStore: Bool { SessionOperation.onStore?.isRunning(for: self) ?? false }
 
-    /// Waits until what a running refresh brings home is stored, and what a
-    /// sign-in or sign-out has to write.
+    /// Waits until what a running refresh brings home is stored, and what a sign-in or sign-out has to write.
     ///
     /// - Parameter duration: The longest time; with one, a write that has failed
     ///   is waited for until it succeeds.
@@ -534,8 +525,7 @@ extension SessionActor {
         return guarded.with { $0.state(reading: current, at: now) }
     }
 
-    /// Loads the credential, unless somebody is signed in, and returns the new
-    /// state.
+    /// Loads the credential, unless somebody is signed in, and returns the new state.
     func loadedState() async throws(AuthenticationError) -> SessionState {
         switch state {
         case .unknown, .signedOut, .ended: break

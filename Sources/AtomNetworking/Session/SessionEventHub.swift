@@ -24,12 +24,10 @@ final class SessionEventHub: Sendable {
     /// The events from now on, until the listener drops the stream.
     func events() -> AsyncStream<SessionEvent> { listeners.stream(keeping: Self.capacity) }
 
-    /// An element after each change of the state; a slow listener gets one for
-    /// several.
+    /// An element after each change of the state; a slow listener gets one for several.
     func changes() -> AsyncStream<Void> { changeListeners.stream(keeping: 1) }
 
-    /// The state may be another one, or something be over that
-    /// `finishRefresh` waits for.
+    /// The state may be another one, or something be over that `finishRefresh` waits for.
     func noteNewState() { changeListeners.yield(()) }
 
     func send(_ event: SessionEvent, number: Int) {
@@ -94,8 +92,7 @@ final class SessionEventHub: Sendable {
     }
 }
 
-/// The turns of a batch's events among all: those that it hasn't taken when it
-/// ends hold up no others.
+/// The turns of a batch's events among all: those that it hasn't taken when it ends hold up no others.
 final class EventTurns: Sendable {
     let numbers: Range<Int>
     private let hub: SessionEventHub
@@ -110,8 +107,7 @@ final class EventTurns: Sendable {
 
 /// Notifications of a session's end that wait for callers.
 ///
-/// A caller is told before the app. If its 401 is still arriving, the
-/// notification waits.
+/// A caller is told before the app. If its 401 is still arriving, the notification waits.
 final class HeldNotices: Sendable {
     typealias Post = @Sendable () -> Void
 

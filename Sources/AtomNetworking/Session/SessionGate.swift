@@ -46,8 +46,7 @@ final class SessionGate: Sendable {
         }
     }
 
-    /// What a request is signed with that is about to be sent, and how many had
-    /// gone by then.
+    /// What a request is signed with that is about to be sent, and how many had gone by then.
     func signature(for waiter: any SessionWaiter) -> (SessionSignature, departures: Int) {
         let now = time.now
         return guarded.with { machine in
@@ -64,8 +63,7 @@ final class SessionGate: Sendable {
     /// How many people have gone: what was kept for one of them is nobody else's.
     var departures: Int { guarded.with { $0.departures } }
 
-    /// Who has signed with this version; `nil` if the session has another token
-    /// by now.
+    /// Who has signed with this version; `nil` if the session has another token by now.
     func signer(of version: Int) -> SessionSigner? {
         guarded.with { [mark] machine in
             guard let tokens = machine.tokens(of: version) else { return nil }
@@ -76,8 +74,7 @@ final class SessionGate: Sendable {
     /// The server has accepted a request signed with this unproven version.
     func accepted(version: Int) { guarded.with { $0.accepted(version: version) } }
 
-    /// What is kept now, and the version before it was read; `nil` where it has
-    /// to be loaded.
+    /// What is kept now, and the version before it was read; `nil` where it has to be loaded.
     func readCurrent() -> (credential: TokenCredential, version: Int)? {
         guard case .variable(let variable) = keeper else { return nil }
         let version = guarded.with { $0.version }

@@ -9,8 +9,7 @@ extension SessionKeeper {
 
     /// Runs a refresh, with what a store holds.
     ///
-    /// The store then writes what the refresh returns besides its outcome; a
-    /// variable was set by then.
+    /// The store then writes what the refresh returns besides its outcome; a variable was set by then.
     ///
     /// - Returns: The outcome, or `nil` if the refresh has not run; and what the
     ///   store holds in the end, or why it could not be read or written.
@@ -25,8 +24,7 @@ extension SessionKeeper {
         return (run.outcome, written)
     }
 
-    /// Notes that a refresh token may be spent soon; `nil` if the store can't, or
-    /// there is none.
+    /// Notes that a refresh token may be spent soon; `nil` if the store can't, or there is none.
     func note(spending credential: TokenCredential?) async -> SpendingNote? {
         guard let journal = store as? any RefreshIntentRecording, let credential, !credential.refreshToken.isEmpty
         else { return nil }
@@ -51,8 +49,7 @@ struct SpendingNote: Sendable {
     func removeInAnyCase() async { await journal.removeRefreshIntent(for: credential) }
 }
 
-/// Runs the body of an exchange only once, since a refresh token can be spent
-/// only once.
+/// Runs the body of an exchange only once, since a refresh token can be spent only once.
 final class SingleRun<Outcome: Sendable>: Sendable {
     private enum State {
         case pending

@@ -66,8 +66,7 @@ extension SessionMachine {
         store.outstanding = isOverOld ? .overOld : .overAnything
     }
 
-    /// What is about to be written replaces this, which may not have been read
-    /// before.
+    /// What is about to be written replaces this, which may not have been read before.
     mutating func overwrites(_ found: TokenCredential?) {
         if needsLoading { store.overwrites(found ?? .empty) }
     }
@@ -86,8 +85,7 @@ extension SessionMachine {
 
     // MARK: The app
 
-    /// The app has signed in: all waiters and the running refresh belong to the
-    /// old session.
+    /// The app has signed in: all waiters and the running refresh belong to the old session.
     ///
     /// - Parameter read: What the app's variable held until now.
     /// - Returns: The credential that the session uses and that has to be
@@ -136,15 +134,13 @@ extension SessionMachine {
         return actions + [.announce(.signedOut)]
     }
 
-    /// The credential of a sign-in, or an empty one, is about to be written over
-    /// whatever is kept.
+    /// The credential of a sign-in, or an empty one, is about to be written over whatever is kept.
     private mutating func willReplace(by credential: TokenCredential) {
         store.willWrite(credential, isPending: !needsLoading)
         if needsLoading { store.outstanding = .first(generation: generation) }
     }
 
-    /// Whether the store should still get the credential of a sign-in, or be
-    /// emptied by a sign-out if it is `nil`.
+    /// Whether the store should still get the credential of a sign-in, or be emptied by a sign-out if it is `nil`.
     ///
     /// It should not if the app has signed in or out since, or if a refresh of
     /// this credential, which was running during the sign-in, has replaced it.
@@ -159,8 +155,7 @@ extension SessionMachine {
         store.didSet(credential)
     }
 
-    /// What the app's variable has to be set to again, because it was set to
-    /// something older last; `nil` if it was not.
+    /// What the app's variable has to be set to again, because it was set to something older last; `nil` if it was not.
     mutating func nextToSet(after credential: TokenCredential) -> TokenCredential? {
         guard let last = store.last, !last.hasTokens(of: credential) else { return nil }
         store.willSetAgain()
@@ -241,8 +236,7 @@ extension SessionMachine {
         store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
     }
 
-    /// Whether there is a write to be tried again; a sign-in or sign-out writes
-    /// for itself.
+    /// Whether there is a write to be tried again; a sign-in or sign-out writes for itself.
     var hasToWriteAgain: Bool { store.outstanding == .overOld || store.outstanding == .overAnything }
 
     // MARK: Reading the store
@@ -285,8 +279,7 @@ extension SessionMachine {
         return actions + [.announce(.signedOut)]
     }
 
-    /// The store was read because the app asked for the session's state in this
-    /// generation.
+    /// The store was read because the app asked for the session's state in this generation.
     mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
         guard generation == self.generation, needsLoading else { return [] }
         switch phase {
@@ -323,8 +316,7 @@ extension SessionMachine {
         return announcing(.credentialChanged, with: actions)
     }
 
-    /// Somebody else has stored another expiry or refresh token for the same
-    /// access token.
+    /// Somebody else has stored another expiry or refresh token for the same access token.
     private mutating func sameAccessToken(_ read: TokenCredential, hasJustRead: Bool, now: Moment) -> [Action] {
         guard var held else { return [] }
         let isRenewed = read.refreshToken != held.credential.refreshToken
@@ -386,8 +378,7 @@ extension SessionMachine {
         return kept(credential)
     }
 
-    /// A credential that takes the place of the one that is held, with all
-    /// failures forgotten.
+    /// A credential that takes the place of the one that is held, with all failures forgotten.
     private mutating func kept(_ credential: HeldCredential) -> HeldCredential {
         version += 1
         setback = nil

@@ -9,8 +9,7 @@ extension SessionMachine {
         case stop
     }
 
-    /// A refresh has read the store, and this is what it holds; `nil` if it is
-    /// empty.
+    /// A refresh has read the store, and this is what it holds; `nil` if it is empty.
     mutating func refreshFound(
         number: Int, _ stored: TokenCredential?, now: Moment
     ) -> (RefreshStep, [Action]) {
@@ -122,8 +121,7 @@ extension SessionMachine {
         update(refresh)
     }
 
-    /// The authorization server has replaced the refresh token, but its access
-    /// token can't be used.
+    /// The authorization server has replaced the refresh token, but its access token can't be used.
     ///
     /// - Returns: What has to be written before the refresh ends; `nil` if the
     ///   session no longer uses the old refresh token.
@@ -166,8 +164,7 @@ extension SessionMachine {
         return actions + proceed(with: held, read: read, now: now)
     }
 
-    /// The credential with this access token could not be written: the session
-    /// goes on in memory.
+    /// The credential with this access token could not be written: the session goes on in memory.
     mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
         guard mayStore(version: version), let held else { return [] }
         // A sign-in or sign-out meanwhile writes its own.
@@ -234,8 +231,7 @@ extension SessionMachine {
         case ends
         /// The refresh goes on with the app's provider.
         case asksProvider
-        /// `refreshFailed`: the access token is still good, and a person who
-        /// uses it must not be asked to sign in.
+        /// `refreshFailed`: the access token is still good, and a person who uses it must not be asked to sign in.
         case waitsForExpiry
     }
 
@@ -290,8 +286,7 @@ extension SessionMachine {
         return cameHome(now: now)
     }
 
-    /// A refresh has ended without a result: it was outdated, or the store held
-    /// a better credential.
+    /// A refresh has ended without a result: it was outdated, or the store held a better credential.
     mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
         end(number) == nil ? [] : cameHome(now: now)
     }

@@ -1,7 +1,6 @@
 import Foundation
 
-/// A session of bearer tokens as a pure value: what is known, which requests
-/// wait, and what has to be done next.
+/// A session of bearer tokens as a pure value: what is known, which requests wait, and what has to be done next.
 ///
 /// Every method is an event, a fact that something outside has found. It
 /// returns the actions that follow from it. The machine doesn't wait, lock,
@@ -30,11 +29,9 @@ struct SessionMachine<Waiter> {
         /// credential is loaded, and ends with `refreshSucceeded`,
         /// `refreshFailed`, `refreshRejected` or `refreshAbandoned`.
         case refresh(number: Int, TokenCredential?, for: Waiter)
-        /// Write the credential, unless `mayStore` is false by then; ends with
-        /// `stored` or `notStored`.
+        /// Write the credential, unless `mayStore` is false by then; ends with `stored` or `notStored`.
         case store(TokenCredential, version: Int)
-        /// Write the credential over what is out of date; ends with `stored`, or
-        /// `wroteAgain` in a store.
+        /// Write the credential over what is out of date; ends with `stored`, or `wroteAgain` in a store.
         case rewrite(TokenCredential, version: Int)
         /// Call `nextReleased` until it returns no waiter.
         case release
@@ -44,19 +41,16 @@ struct SessionMachine<Waiter> {
         case wake(MonotonicInstant)
         /// Tell the app that a refresh failed.
         case announceFailure(AuthenticationError)
-        /// Log that the store holds a credential that is useless: it was
-        /// overwritten, or its refresh token is spent.
+        /// Log that the store holds a credential that is useless: it was overwritten, or its refresh token is spent.
         case announceStaleStore
-        /// Revoke a credential that was issued for a session that has been
-        /// signed out.
+        /// Revoke a credential that was issued for a session that has been signed out.
         case revoke(TokenCredential)
         case announce(SessionEvent)
     }
 
     /// What the session is doing, and the credential that it uses.
     var phase: Phase
-    /// The refresh of a credential that the session no longer uses: the next one
-    /// starts when it has come home.
+    /// The refresh of a credential that the session no longer uses: the next one starts when it has come home.
     var leftBehind: SessionRefresh?
     /// Counts all changes of the credential and of what is known about it.
     var version = 0
@@ -70,16 +64,13 @@ struct SessionMachine<Waiter> {
     /// credential; what is kept for a person goes by it.
     var departures = 0
     var waiters = TicketQueue<Waiting>()
-    /// Whether somebody is calling `nextReleased`; newcomers wait until all
-    /// others have been released.
+    /// Whether somebody is calling `nextReleased`; newcomers wait until all others have been released.
     var isReleasing = false
-    /// The ticket of the waiter that was released last; it may not have been
-    /// sent yet.
+    /// The ticket of the waiter that was released last; it may not have been sent yet.
     var releasedTicket: Int?
 
     let policy: RefreshPolicy
-    /// Whether the credential is read by `load`, and not handed over with every
-    /// request.
+    /// Whether the credential is read by `load`, and not handed over with every request.
     let needsLoading: Bool
     var lastLoadNumber = 0
     var lastRefreshNumber = 0
@@ -105,8 +96,7 @@ struct SessionMachine<Waiter> {
         set { phase.held = newValue }
     }
 
-    /// The number of the access token that is held; -1, which no request is
-    /// signed with, if there is none.
+    /// The number of the access token that is held; -1, which no request is signed with, if there is none.
     var tokenNumber: Int { held?.number ?? -1 }
 
     var isStoring: Bool { if case .storing = phase { true } else { false } }
@@ -139,11 +129,9 @@ struct SessionMachine<Waiter> {
         }
     }
 
-    /// The refresh that may still bring home a credential to be stored, or
-    /// whose credential is being stored.
+    /// The refresh that may still bring home a credential to be stored, or whose credential is being stored.
     ///
-    /// A provider that has returned nothing yet isn't one: it may wait for a
-    /// person.
+    /// A provider that has returned nothing yet isn't one: it may wait for a person.
     var unfinishedRefresh: Int? {
         func isOnItsWay(_ refresh: SessionRefresh) -> Bool { refresh.means != .provider || refresh.isProvided }
         if isStoring { return lastRefreshNumber }
@@ -159,8 +147,7 @@ struct SessionMachine<Waiter> {
     /// Whose session it is, as far as the machine knows.
     var holder: SessionHolder { SessionHolder(generation: generation, takeoverCount: takeoverCount) }
 
-    /// The tokens that tell whose the access token with this number is; `nil` if
-    /// the session has another one.
+    /// The tokens that tell whose the access token with this number is; `nil` if the session has another one.
     func tokens(of version: Int) -> [String]? {
         guard version == tokenNumber, let credential = held?.credential else { return nil }
         guard !credential.refreshToken.isEmpty else { return [credential.accessToken] }
@@ -221,8 +208,7 @@ extension SessionMachine {
     /// Admits a request that finds a good token, no earlier request that waits,
     /// and the same credential as the one before: nearly every request.
     ///
-    /// It costs a fraction of `asked`, and needs no date. Inlined, because a
-    /// call would copy the machine.
+    /// It costs a fraction of `asked`, and needs no date. Inlined, because a call would copy the machine.
     ///
     /// - Parameter read: What the app's variable holds; `nil` for a store.
     /// - Returns: `nil` when nothing has been changed and `asked` has to decide.
@@ -279,14 +265,12 @@ extension SessionMachine {
         }
     }
 
-    /// The server's answer to a request signed with this access token is not a
-    /// 401.
+    /// The server's answer to a request signed with this access token is not a 401.
     mutating func accepted(version signed: Int) {
         if signed == tokenNumber { held?.isUnproven = false }
     }
 
-    /// The server answered 401 to a first attempt signed with this access
-    /// token; the request will ask again at once.
+    /// The server answered 401 to a first attempt signed with this access token; the request will ask again at once.
     mutating func rejected(version signed: Int, now: Moment) {
         guard signed == tokenNumber, held?.isRejected == false else { return }
         held?.isRejected = true
@@ -408,8 +392,7 @@ extension SessionMachine {
         return !credential.refreshToken.isEmpty && !spent.contains(credential)
     }
 
-    /// The credential can't be renewed: the session ends, unless the store holds
-    /// something else by now.
+    /// The credential can't be renewed: the session ends, unless the store holds something else by now.
     private mutating func endSession(
         _ error: AuthenticationError, of means: RefreshMeans, hasJustRead: Bool
     ) -> RefreshStart {

@@ -22,8 +22,7 @@ indirect enum SessionPhase {
     /// The session has ended until the stored credential changes.
     case ended(SessionEnd)
 
-    /// The credential that is held; another one takes its place in the same
-    /// phase.
+    /// The credential that is held; another one takes its place in the same phase.
     var held: HeldCredential? {
         get {
             switch self {
@@ -90,8 +89,7 @@ struct SessionSetback {
 
 /// The answer to a request that asks to be sent.
 enum SessionAdmission {
-    /// Send it, as a request of this generation; if it has to ask again, it
-    /// shows the ticket.
+    /// Send it, as a request of this generation; if it has to ask again, it shows the ticket.
     case go(ticket: Int, generation: Int)
     /// Let it wait; `left` takes the ticket.
     case wait(ticket: Int, generation: Int)

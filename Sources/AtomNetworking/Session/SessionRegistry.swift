@@ -9,8 +9,7 @@ final class SessionRegistry: Sendable {
         weak var session: SessionActor?
     }
 
-    /// A session holds its object, so an identifier in use can't belong to
-    /// another one.
+    /// A session holds its object, so an identifier in use can't belong to another one.
     private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
     /// The session that exists for this object, or a new one.

@@ -9,8 +9,7 @@ protocol SessionWaiter: AnyObject, Sendable {
     /// The service whose configuration a refresh uses that this request starts.
     var service: any RefreshService { get }
 
-    /// The request may be sent. Called outside all locks, for one waiter after
-    /// the other.
+    /// The request may be sent. Called outside all locks, for one waiter after the other.
     func released()
 
     /// The request will not be sent. Called outside all locks.
@@ -23,8 +22,7 @@ struct SessionPlace {
     var ticket = 0
     /// The sign-in that it belongs to.
     var generation: Int
-    /// For the reconnection of a stream: the count of takeovers at which it
-    /// may be sent; `nil` for any.
+    /// For the reconnection of a stream: the count of takeovers at which it may be sent; `nil` for any.
     var takeoverCount: Int?
     /// Whether it is in the queue.
     var isWaiting = false
@@ -50,19 +48,16 @@ protocol RefreshService: AnyObject, Sendable {
     /// Revokes a credential, if there is an endpoint for it; nobody waits.
     func revoke(_ credential: TokenCredential)
 
-    /// Revokes a credential, if there is an endpoint for it, and returns why that
-    /// failed.
+    /// Revokes a credential, if there is an endpoint for it, and returns why that failed.
     func revocation(of credential: TokenCredential) async -> AtomError?
 
-    /// Tells the app what happened to the session, after the requests that
-    /// waited for it.
+    /// Tells the app what happened to the session, after the requests that waited for it.
     ///
     /// - Parameter isOver: Whether nothing can be signed any more.
     func announce(_ event: SessionEvent, isOver: Bool)
 }
 
-/// Whose session it is: another value after each sign-in, sign-out and takeover,
-/// but the same one after a refresh.
+/// Whose session it is: another value after each sign-in, sign-out and takeover, but the same one after a refresh.
 struct SessionHolder: Hashable, Sendable {
     let generation: Int
     let takeoverCount: Int
@@ -72,7 +67,6 @@ struct SessionHolder: Hashable, Sendable {
 struct SessionSigner: Sendable {
     /// The session's holder, for no longer than this process lives.
     let holder: String
-    /// The refresh token and those that it has replaced, or the access token if
-    /// there is none.
+    /// The refresh token and those that it has replaced, or the access token if there is none.
     let tokens: [String]
 }

@@ -1,7 +1,6 @@
 import Foundation
 
-/// What a session knows about the place where its credential is kept: the
-/// app's variable, or a store.
+/// What a session knows about the place where its credential is kept: the app's variable, or a store.
 ///
 /// A credential that is read there and differs from what this process last read
 /// or wrote was put there by somebody else: it is news, and the session uses
@@ -37,8 +36,7 @@ struct StoreMemory: Sendable {
 
     /// A write of ``last`` that the store has not taken yet.
     enum Outstanding: Equatable {
-        /// The sign-in or sign-out that has started this generation has still to
-        /// write, over whatever is there.
+        /// The sign-in or sign-out that has started this generation has still to write, over whatever is there.
         case first(generation: Int)
         /// It has failed, and what was there could not be read either.
         case overAnything
@@ -47,8 +45,7 @@ struct StoreMemory: Sendable {
     }
 
     var outstanding: Outstanding?
-    /// When the write is due again that has failed; `nil` if none is, or it was
-    /// given up.
+    /// When the write is due again that has failed; `nil` if none is, or it was given up.
     private(set) var retryAt: MonotonicInstant?
     /// In a row.
     private var failedWrites = 0

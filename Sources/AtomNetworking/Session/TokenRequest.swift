@@ -6,8 +6,7 @@ enum TokenRequest {
     /// The largest answer that is read.
     static let maximumAnswerSize = 1 << 20
 
-    /// A request for a new access token, without the old one; `nil` if there is no
-    /// endpoint or no refresh token.
+    /// A request for a new access token, without the old one; `nil` if there is no endpoint or no refresh token.
     static func token(
         replacing credential: TokenCredential?, with bearer: BearerAuthentication, timeout: Duration
     ) -> PreparedRequest? {

@@ -17,8 +17,7 @@ enum TokenResponse {
     /// The refresh token is dead.
     case rejected(OAuthError)
 
-    /// Anything else: another attempt may succeed, with the new refresh token
-    /// if the answer has one.
+    /// Anything else: another attempt may succeed, with the new refresh token if the answer has one.
     case failed(any Error, retryAfter: Duration?, refreshToken: String? = nil)
 
     /// - Parameter old: The credential whose refresh token was sent; it supplies what
@@ -107,8 +106,7 @@ enum TokenResponse {
         ["", "bearer", "bearertoken"].contains(type.lowercased())
     }
 
-    /// `expires_in`, or `expires_at` by the server's clock, so that a wrong
-    /// clock on the device does no harm.
+    /// `expires_in`, or `expires_at` by the server's clock, so that a wrong clock on the device does no harm.
     ///
     /// A lifetime that can't be read is ignored: to refuse the answer would
     /// lose a refresh token that has replaced the old one.

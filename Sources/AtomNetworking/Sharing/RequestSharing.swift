@@ -81,8 +81,7 @@ final class RequestSharing: Sendable {
         for caller in callers { caller.settle(outcome) }
     }
 
-    /// How many exchanges are running or still held, and how many callers wait
-    /// for them.
+    /// How many exchanges are running or still held, and how many callers wait for them.
     var counts: (exchanges: Int, callers: Int) {
         state.withLock { (max($0.requests.counts.running, $0.exchanges.count), $0.callers.count) }
     }

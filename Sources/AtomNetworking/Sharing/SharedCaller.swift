@@ -14,8 +14,7 @@ final class SharedCaller: EventTeller {
 
     private let sharing: RequestSharing
     private let ticket: SharedRequests<SharingKey>.Ticket
-    /// For the app's observers, of a request that has joined another one; `nil`
-    /// for the one whose exchange it is.
+    /// For the app's observers, of a request that has joined another one; `nil` for the one whose exchange it is.
     let observation: RequestObservation?
     private let state: Guarded<State>
 

@@ -77,8 +77,7 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
         return .cancelsExchange
     }
 
-    /// An exchange has ended: returns the callers to tell, in the order in which
-    /// they asked.
+    /// An exchange has ended: returns the callers to tell, in the order in which they asked.
     mutating func ended(_ number: Int) -> [Int] {
         guard let exchange = running.removeValue(forKey: number) else { return [] }
         forget(number, exchange.key)

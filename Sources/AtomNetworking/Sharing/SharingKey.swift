@@ -1,11 +1,9 @@
 /// What two requests have in common that can share an exchange.
 ///
-/// Both are GETs. Texts are compared by bytes: a string of Swift's is equal to
-/// others that a server tells apart.
+/// Both are GETs. Texts are compared by bytes: a string of Swift's is equal to others that a server tells apart.
 struct SharingKey: Hashable, Sendable {
     private let target: TargetURL
-    /// The header fields with the service's cookies, in order, with the names in
-    /// lower case.
+    /// The header fields with the service's cookies, in order, with the names in lower case.
     private let fields: [UInt8]
     private let requiresAuthorization: Bool
     private let takesSigners: Bool

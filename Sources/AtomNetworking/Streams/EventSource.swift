@@ -14,8 +14,7 @@ final class EventSource: @unchecked Sendable {
     private let fields: [HeaderItem]
 
     // Used by the stream's reader only.
-    /// The current connection, or the last one; `nil` if the server has ended the
-    /// stream.
+    /// The current connection, or the last one; `nil` if the server has ended the stream.
     private var handle: StreamHandle?
     private var attempts = 0
     private var delay: Duration
@@ -41,8 +40,7 @@ final class EventSource: @unchecked Sendable {
 
     /// Sends the request, and waits for the head.
     ///
-    /// After another connection the pauses and the limit are those of the stream,
-    /// and not those of a retry policy.
+    /// After another connection the pauses and the limit are those of the stream, and not those of a retry policy.
     func open(
         isAgain: Bool = false, isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> AtomResponse {
@@ -90,9 +88,9 @@ final class EventSource: @unchecked Sendable {
         let policy = request.retrying?.policy ?? manager.retryPolicy
         var failure = failure
         while true {
-            if let failure, !policy.isTemporary(failure), !failure.isConnectivityFailure { throw failure }
+            if let failure, !policy.isTemporary(failure), !failure.isConnectivityFailure { throw failure.ofAnswered }
             guard attempts < reconnection.maximumAttempts else {
-                if let failure { throw failure }
+                if let failure { throw failure.ofAnswered }
                 return false
             }
             if let holder = stream.holder, holder != manager.session?.holder {
@@ -123,4 +121,18 @@ final class EventSource: @unchecked Sendable {
 
     /// The error with the request of the current response, or of the last one.
     func naming(_ error: AtomError) -> AtomError { head.map { error.about($0, until: manager.time.now) } ?? error }
+}
+
+extension AtomError {
+    /// The same error of a request that the server has answered before.
+    fileprivate var ofAnswered: AtomError {
+        guard delivery == .notSent else { return self }
+        return switch self {
+        case .session(let error as URLError): .session(error.delivered(.answered))
+        case .authentication(let error):
+            .authentication(error.delivered(.init(.answered, request: error.reach.request)))
+        case .cancelled: .cancelled(.answered)
+        default: self
+        }
+    }
 }

@@ -68,8 +68,7 @@ struct LineSplitter {
 
     /// Returns where the next line is, for ``withBytes(in:_:)``.
     ///
-    /// As ``next()``, but without a copy. It is valid until the next call of any
-    /// other function of the splitter.
+    /// As ``next()``, but without a copy. It is valid until the next call of any other function of the splitter.
     mutating func nextRange() throws(AtomError) -> Range<Int>? {
         guard skipMark() else { return nil }
         if isAfterReturn, start < bytes.count {
@@ -98,8 +97,7 @@ struct LineSplitter {
         bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[line])) }
     }
 
-    /// Drops the byte order mark at the beginning, and returns whether it is
-    /// known that there is none left.
+    /// Drops the byte order mark at the beginning, and returns whether it is known that there is none left.
     private mutating func skipMark() -> Bool {
         guard expectsMark else { return true }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -132,8 +130,7 @@ struct LineSplitter {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let feeds = word ^ (ones &* 0x0A)
             let returns = word ^ (ones &* 0x0D)
-            // The high bit of the first byte that is 0, and perhaps of later
-            // ones, which don't matter.
+            // The high bit of the first byte that is 0, and perhaps of later ones, which don't matter.
             let found = (((feeds &- ones) & ~feeds) | ((returns &- ones) & ~returns)) & highBits
             if found != 0 { return position + found.trailingZeroBitCount / 8 }
             position += 8

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The body of a response while it arrives: its parts, its lines, the values in
-/// its lines, or its server-sent events.
+/// The body of a response while it arrives: its parts, its lines, the values in its lines, or its server-sent events.
 ///
 /// The functions of ``Service`` that return one say what its elements are. A
 /// stream is read once; a second reading fails with ``AtomError/unexpected``.
@@ -40,8 +39,7 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
 
         /// Waits for the next element, on the caller's actor.
         ///
-        /// A loop calls it. It suspends only if no element is there, and to decode
-        /// values elsewhere.
+        /// A loop calls it. It suspends only if no element is there, and to decode values elsewhere.
         ///
         /// - Returns: `nil` at the end of the stream.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {

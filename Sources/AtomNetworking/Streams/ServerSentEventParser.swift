@@ -38,8 +38,7 @@ struct ServerSentEventParser {
 
     /// Returns the next event; `nil` if the rest is incomplete.
     ///
-    /// It fails if the event or a line is larger than the limit, and again at
-    /// each call.
+    /// It fails if the event or a line is larger than the limit, and again at each call.
     mutating func next() throws(AtomError) -> ServerSentEvent? {
         while !isTooLarge, let line = try splitter.nextRange() {
             if line.isEmpty {

@@ -10,8 +10,7 @@ final class StreamHandle: Sendable {
 }
 
 extension RequestableQueueManager {
-    /// Starts a request whose response is read as a stream: a new one, or one
-    /// that goes on after the last connection.
+    /// Starts a request whose response is read as a stream: a new one, or one that goes on after the last connection.
     func openStream(
         _ request: consuming PreparedRequest, fields: [HeaderItem] = [], after last: StreamedResponse? = nil
     ) -> StreamHandle {

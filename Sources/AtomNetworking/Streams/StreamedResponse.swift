@@ -12,8 +12,7 @@ final class StreamedResponse: ResponseDestination {
     static let highWater = 256 << 10
     /// With so many it goes on.
     static let lowWater = 64 << 10
-    /// With so many the rest goes into a file: a paused transport may still
-    /// deliver what it has received.
+    /// With so many the rest goes into a file: a paused transport may still deliver what it has received.
     static let maximumInMemory = 1 << 20
 
     private struct State {
@@ -44,8 +43,7 @@ final class StreamedResponse: ResponseDestination {
         /// From the head to the end.
         var lifetime = Duration.zero
 
-        // The transport is paused and resumed outside the lock, by one thread at
-        // a time, so that the last wish counts.
+        // The transport is paused and resumed outside the lock, by one thread at a time, so that the last wish counts.
         var attempt: AttemptOnWire?
         var wantsPause = false
         var isPaused = false

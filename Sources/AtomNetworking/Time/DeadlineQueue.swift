@@ -2,8 +2,7 @@ protocol DeadlineBearer: AnyObject, Sendable {
     /// Only the queue uses it, under its lock.
     var deadlinePlace: DeadlinePlace { get set }
 
-    /// Called once for each deadline, outside the queue's lock, when the object is no
-    /// longer in it.
+    /// Called once for each deadline, outside the queue's lock, when the object is no longer in it.
     func deadlinePassed(at now: MonotonicInstant)
 }
 
@@ -16,8 +15,7 @@ struct DeadlinePlace {
 
 /// All deadlines of a client in one ordered structure with one alarm.
 ///
-/// It is a binary heap whose members know their positions. The alarm is set only if
-/// the earliest deadline is before it.
+/// It is a binary heap whose members know their positions. The alarm is set only if the earliest deadline is before it.
 final class DeadlineQueue: Sendable {
     // The alarm refers to the deadlines and not to the queue, which ends the alarm.
     private let deadlines = Guarded(Deadlines())
@@ -47,8 +45,7 @@ final class DeadlineQueue: Sendable {
 
     /// Takes the bearer's deadline away, if it has one.
     ///
-    /// `disarms` if the alarm must not go off for nothing: nearly always it costs more to
-    /// set it anew.
+    /// `disarms` if the alarm must not go off for nothing: nearly always it costs more to set it anew.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
         let unneeded = deadlines.withLock { deadlines -> (any Alarm)? in
             if number > bearer.deadlinePlace.number {

@@ -2,8 +2,7 @@ import Foundation
 
 /// A point in time on a clock that continues during sleep and is never set.
 ///
-/// Instants of one ``TimeSource`` can be compared. Those of two sources can't,
-/// unless both go by the same clock.
+/// Instants of one ``TimeSource`` can be compared. Those of two sources can't, unless both go by the same clock.
 public struct MonotonicInstant: InstantProtocol {
     // Nanoseconds, because instants of `ContinuousClock` have 128 bits, and reading, moving and comparing them are
     // calls into the runtime, several times per request.
@@ -74,8 +73,7 @@ extension Duration {
     /// Longer than the lifetime of any token.
     static let century = year * 100
 
-    /// The duration limited to zero and a century, because an app may give more
-    /// seconds than an integer can hold.
+    /// The duration limited to zero and a century, because an app may give more seconds than an integer can hold.
     var bounded: Duration { min(max(self, .zero), .century) }
 
     package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }

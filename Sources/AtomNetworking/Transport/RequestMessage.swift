@@ -1,8 +1,6 @@
-/// Method, URL, header fields and body of a request, without what is added when
-/// it is sent.
+/// Method, URL, header fields and body of a request, without what is added when it is sent.
 ///
-/// A value in an object: it goes from hand to hand, and each copy of its parts
-/// would count the references in them.
+/// A value in an object: it goes from hand to hand, and each copy of its parts would count the references in them.
 struct RequestMessage: Sendable {
     private final class Storage: Sendable {
         let method: String

@@ -77,8 +77,7 @@ public protocol TransportExchange: Sendable {
 
     /// Holds the body of the response back until ``resume()``, but for a few parts.
     ///
-    /// It is called for a stream whose reader doesn't keep up, on any thread, also
-    /// inside `receive`, and must not wait.
+    /// It is called for a stream whose reader doesn't keep up, on any thread, also inside `receive`, and must not wait.
     ///
     /// - Returns: Whether the transport can do that. If not, which is the default,
     ///   the SDK collects what doesn't fit into memory in a temporary file.
@@ -124,12 +123,10 @@ public struct TransportRequest: Sendable {
 
     /// The longest idle time that the SDK accepts.
     ///
-    /// The SDK enforces this deadline itself. A transport with a shorter
-    /// timeout must raise it.
+    /// The SDK enforces this deadline itself. A transport with a shorter timeout must raise it.
     public let idleTimeout: Duration
 
-    /// Whether the request must be sent over a new connection, without waiting
-    /// for another one.
+    /// Whether the request must be sent over a new connection, without waiting for another one.
     ///
     /// It is so for a refresh: some HTTP stacks send a request twice if the server
     /// closes a reused connection without a response.
@@ -137,21 +134,18 @@ public struct TransportRequest: Sendable {
 
     /// Whether somebody wants to know how long the parts of the exchange took.
     ///
-    /// A transport that can measure reports ``TransportEvent/measured(_:)`` then,
-    /// and otherwise never.
+    /// A transport that can measure reports ``TransportEvent/measured(_:)`` then, and otherwise never.
     public let wantsMetrics: Bool
 
     /// Which attempt of the request it is, from 1.
     ///
-    /// A redirect, the retry after a 401 and each attempt of a ``RetryPolicy``
-    /// have the next number.
+    /// A redirect, the retry after a 401 and each attempt of a ``RetryPolicy`` have the next number.
     public let attempt: Int
 
     /// Without the fields that were added for this attempt.
     private(set) var message: RequestMessage
 
-    /// Creates a request, for the tests of a transport; the header fields aren't
-    /// checked.
+    /// Creates a request, for the tests of a transport; the header fields aren't checked.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
     ///   or the path is invalid.
@@ -169,8 +163,7 @@ public struct TransportRequest: Sendable {
             needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, attempt: attempt)
     }
 
-    /// The same request with other header fields, for a transport that adds to
-    /// what another transport sends.
+    /// The same request with other header fields, for a transport that adds to what another transport sends.
     ///
     /// - Parameter headerFields: All of them; they replace those of this request.
     /// - Throws: ``RequestableError/invalidHeader(_:)`` for a field that can't be sent,
@@ -190,8 +183,7 @@ public struct TransportRequest: Sendable {
 
     /// The same request to another URL, for example to a proxy of your own.
     ///
-    /// All header fields stay, and a credential may be among them: use a target
-    /// that may see it.
+    /// All header fields stay, and a credential may be among them: use a target that may see it.
     public func replacing(target: TargetURL) -> TransportRequest {
         var request = self
         request.message.target = target

@@ -3,26 +3,21 @@
 /// A transport reports it with ``TransportEvent/measured(_:)`` if
 /// ``TransportRequest/wantsMetrics`` is set. It leaves out what it doesn't know.
 public struct TransportMetrics: Sendable, Hashable {
-    /// The protocol by its ALPN identifier (RFC 7301): `http/1.1`, `h2`, `h3`;
-    /// also `http/1.0`.
+    /// The protocol by its ALPN identifier (RFC 7301): `http/1.1`, `h2`, `h3`; also `http/1.0`.
     public var networkProtocol: String?
     /// Whether the connection had been used for an earlier exchange.
     public var isConnectionReused: Bool?
-    /// The address at the other end of the connection: the server's or a
-    /// proxy's, without a port.
+    /// The address at the other end of the connection: the server's or a proxy's, without a port.
     public var remoteAddress: String?
     /// The port at the other end of the connection.
     public var remotePort: Int?
-    /// The time until the name had an address; `nil` for a connection that was
-    /// used again.
+    /// The time until the name had an address; `nil` for a connection that was used again.
     public var domainLookup: Duration?
-    /// The time that it took to connect, without TLS; `nil` for a connection
-    /// that was used again.
+    /// The time that it took to connect, without TLS; `nil` for a connection that was used again.
     public var connect: Duration?
     /// The time of the TLS handshake; `nil` without one.
     public var secureConnection: Duration?
-    /// The time from the first byte of the request to the first byte of the
-    /// response.
+    /// The time from the first byte of the request to the first byte of the response.
     public var waiting: Duration?
     /// The time from the first to the last byte of the response.
     public var receiving: Duration?

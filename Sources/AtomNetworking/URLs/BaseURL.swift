@@ -40,8 +40,7 @@ public struct BaseURL: Sendable, Hashable {
         self.port = port
     }
 
-    /// Creates a base URL from its text, for example
-    /// `https://api.example.com:8443`.
+    /// Creates a base URL from its text, for example `https://api.example.com:8443`.
     ///
     /// A slash at the end is accepted, but no path, query or user name.
     ///

@@ -21,8 +21,7 @@ import Foundation
 /// What is sent for it is its raw value, if it has one, and otherwise what
 /// `String(describing:)` says of it: its `description`, or an enum's case.
 ///
-/// The protocol requires nothing, so nothing is added to the types of the
-/// standard library.
+/// The protocol requires nothing, so nothing is added to the types of the standard library.
 public protocol QueryValue: Sendable {}
 
 extension String: QueryValue {}

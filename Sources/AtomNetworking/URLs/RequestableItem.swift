@@ -42,15 +42,13 @@ public struct QueryItem: RequestableItem, Hashable {
         self.init(name: name, value: QueryItem.texts(of: value).joined(separator: ","))
     }
 
-    /// Creates one item with all values, divided by commas, which is rarely
-    /// meant.
+    /// Creates one item with all values, divided by commas, which is rarely meant.
     @available(*, deprecated, message: "an array is several items: use QueryItem.items(name:value:)")
     public init(name: String, value: [some QueryValue]) {
         self.init(name: name, value: QueryItem.texts(of: value).joined(separator: ","))
     }
 
-    /// One item for a value, several of the same name for an array, and none
-    /// for `nil`.
+    /// One item for a value, several of the same name for an array, and none for `nil`.
     ///
     /// A dictionary literal does the same: `["page": 2, "fare": nil]`.
     public static func items(name: String, value: (any QueryValue)?) -> [QueryItem] {
@@ -66,8 +64,7 @@ extension QueryItem: Redacted {
 // For `["name": "value"]` in endpoints.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Array: @retroactive ExpressibleByDictionaryLiteral where Element: RequestableItem {
-    /// Creates items from `["name": "value"]`, in the written order and with
-    /// repeats.
+    /// Creates items from `["name": "value"]`, in the written order and with repeats.
     public init(dictionaryLiteral elements: (String, Element.LiteralValue)...) {
         self = elements.flatMap { Element.items(name: $0.0, value: $0.1) }
     }

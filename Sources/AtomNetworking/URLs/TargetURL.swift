@@ -2,11 +2,9 @@ import Foundation
 
 /// The absolute URL of a request, stored as text together with its origin.
 ///
-/// It consists of validated parts, so a request whose transport needs no `URL`
-/// doesn't parse one.
+/// It consists of validated parts, so a request whose transport needs no `URL` doesn't parse one.
 public struct TargetURL: Sendable, Hashable {
-    /// The absolute URL with its host in lower case, without user information and
-    /// fragment.
+    /// The absolute URL with its host in lower case, without user information and fragment.
     public let absoluteString: String
 
     /// The scheme.
@@ -20,8 +18,7 @@ public struct TargetURL: Sendable, Hashable {
 
     let origin: Origin
 
-    /// The same as Foundation's type, parsed at each access; `nil` only if
-    /// Foundation rejects the URL.
+    /// The same as Foundation's type, parsed at each access; `nil` only if Foundation rejects the URL.
     ///
     /// Brackets in the path and the query are percent-encoded in it: Foundation
     /// has none there, and would encode every percent sign again.
@@ -74,8 +71,7 @@ public struct TargetURL: Sendable, Hashable {
     }
 }
 
-// References (RFC 3986 §5), on bytes: Foundation encodes a whole URL again if
-// it finds one stray character in it.
+// References (RFC 3986 §5), on bytes: Foundation encodes a whole URL again if it finds one stray character in it.
 extension TargetURL {
     /// Resolves a reference octet by octet, without user information and fragment;
     /// `nil` if the result is not an HTTP URL with a valid host.

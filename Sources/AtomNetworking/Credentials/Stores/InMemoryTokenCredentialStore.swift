@@ -1,7 +1,6 @@
 /// Keeps tokens in memory while the process runs.
 ///
-/// It has no lock: a credential that is saved while an exchange runs stays, and
-/// the exchange returns it.
+/// It has no lock: a credential that is saved while an exchange runs stays, and the exchange returns it.
 public final class InMemoryTokenCredentialStore: TokenCredentialStore {
     private let credential: Guarded<TokenCredential?>
 
@@ -20,8 +19,7 @@ public final class InMemoryTokenCredentialStore: TokenCredentialStore {
         self.credential.withLock { $0 = credential }
     }
 
-    /// Reads the tokens, computes new ones, and stores them unless other tokens
-    /// have been saved in the meantime.
+    /// Reads the tokens, computes new ones, and stores them unless other tokens have been saved in the meantime.
     ///
     /// - Returns: The tokens that are stored then.
     public func exchange(

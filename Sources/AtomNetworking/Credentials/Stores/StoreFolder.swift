@@ -1,7 +1,6 @@
 import Foundation
 
-/// An open folder in which other users can't replace our files; a change of its
-/// path doesn't lead to another one.
+/// An open folder in which other users can't replace our files; a change of its path doesn't lead to another one.
 struct StoreFolder {
     private let path: String
     private let descriptor: Descriptor
@@ -115,8 +114,7 @@ struct StoreFolder {
         try Self.synchronize(descriptor)
     }
 
-    /// A backup that is restored on another device would clone the refresh token;
-    /// every new file needs the mark.
+    /// A backup that is restored on another device would clone the refresh token; every new file needs the mark.
     private func leaveOutOfBackups(_ name: String) {
         #if canImport(Darwin)
             var values = URLResourceValues()
@@ -144,8 +142,7 @@ struct StoreFolder {
         try Self.check(renameat(descriptor.number, old, descriptor.number, new) == 0, "rename")
     }
 
-    /// Takes the lock in this file, which is created if necessary; `nil` if it is
-    /// taken.
+    /// Takes the lock in this file, which is created if necessary; `nil` if it is taken.
     ///
     /// - Parameter isSame: Whether two `stat` results describe one file; never so on
     ///   some file systems, which are refused.

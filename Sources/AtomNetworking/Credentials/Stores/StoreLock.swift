@@ -74,8 +74,7 @@ final class StoreLock: Sendable {
         }
     }
 
-    /// Who has the lock, or tries to get it, and who waits behind; each is told when
-    /// it is the first.
+    /// Who has the lock, or tries to get it, and who waits behind; each is told when it is the first.
     private let line = Guarded<[FirstValue<Void>]>([])
     private let time: any TimeSource
     private let activity: ExpiringActivity
@@ -141,8 +140,7 @@ extension StoreLock {
 
     private static let locks = Guarded<[Key: Entry]>([:])
 
-    /// The lock of all users of the resource in this process, with the clock and the
-    /// activity of whoever comes first.
+    /// The lock of all users of the resource in this process, with the clock and the activity of whoever comes first.
     static func shared(for key: Key, time: any TimeSource, activity: ExpiringActivity) -> StoreLock {
         locks.withLock { locks in
             if let lock = locks[key]?.lock { return lock }

@@ -16,8 +16,7 @@ struct StoredCredential: Equatable, Sendable {
 
     var credential: TokenCredential?
 
-    /// The refresh that was started and whose result is unknown: one write replaces it
-    /// and the token.
+    /// The refresh that was started and whose result is unknown: one write replaces it and the token.
     var intent: RefreshIntent?
 }
 

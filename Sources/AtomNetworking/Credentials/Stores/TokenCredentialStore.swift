@@ -1,5 +1,4 @@
-/// A store for a session's tokens that is asynchronous, can fail, or is shared
-/// with other processes or machines.
+/// A store for a session's tokens that is asynchronous, can fail, or is shared with other processes or machines.
 ///
 /// The SDK reads it on first use, in every ``exchange(_:)``, and before it
 /// reports that no user is signed in; it writes it after a refresh, a sign-in
@@ -101,15 +100,13 @@ extension TokenCredential? {
 public protocol RefreshIntentRecording: TokenCredentialStore {
     /// Records that the refresh token of this credential is about to be sent.
     ///
-    /// The note survives the end of the process, and is invalid when another
-    /// credential has been stored.
+    /// The note survives the end of the process, and is invalid when another credential has been stored.
     ///
     /// - Returns: Whether there was already such a note: the result of an earlier
     ///   refresh was never stored.
     /// - Throws: Any error; the refresh continues without the note.
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool
 
-    /// Removes the note: the server has answered without using up the refresh
-    /// token.
+    /// Removes the note: the server has answered without using up the refresh token.
     func removeRefreshIntent(for credential: TokenCredential) async
 }

@@ -5,8 +5,7 @@ protocol ConnectivityMonitor: Sendable {
     /// Whether there is no network; `nil` if that isn't known yet.
     var isOffline: Bool? { get }
 
-    /// Calls the closure once, on any thread, as soon as there is a network;
-    /// also inside this call.
+    /// Calls the closure once, on any thread, as soon as there is a network; also inside this call.
     ///
     /// - Parameter waiter: Who waits, once at a time.
     func whenOnline(_ waiter: ObjectIdentifier, _ proceed: @escaping @Sendable () -> Void)
@@ -60,8 +59,7 @@ final class NetworkWaiters: ConnectivityMonitor {
 #if canImport(Network)
     import Network
 
-    /// What the system says of the network; it is watched from the first question
-    /// on.
+    /// What the system says of the network; it is watched from the first question on.
     struct SystemConnectivity: ConnectivityMonitor {
         var isOffline: Bool? { PathWatch.shared.waiters.isOffline }
 

@@ -1,5 +1,4 @@
-/// What the retries at each server have cost, so that a server that is down
-/// isn't asked again and again.
+/// What the retries at each server have cost, so that a server that is down isn't asked again and again.
 ///
 /// Only servers with failures are remembered.
 final class RetryQuotas: Sendable {

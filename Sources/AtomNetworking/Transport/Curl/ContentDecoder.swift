@@ -60,8 +60,7 @@
     private final class Inflation {
         enum Format {
             case gzip
-            /// The zlib format, as the specification says, or without its head and
-            /// end, as many servers send it.
+            /// The zlib format, as the specification says, or without its head and end, as many servers send it.
             case deflate
         }
 

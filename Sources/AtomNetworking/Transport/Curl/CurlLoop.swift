@@ -42,8 +42,7 @@
         @exclusivity(unchecked) private var due: UInt64?
         /// When a kept connection that has ended is let go of; `nil` if there is none.
         @exclusivity(unchecked) private var cleaning: UInt64?
-        /// When libcurl is reminded of what it may have forgotten, and how often it
-        /// was since something arrived.
+        /// When libcurl is reminded of what it may have forgotten, and how often it was since something arrived.
         @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
         @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
         /// The exchanges that may need a connection of their own: also those that have

@@ -2,8 +2,7 @@
     internal import CAtomCurl
     import Foundation
 
-    /// The sockets of a transport: those that libcurl waits for, and those that are
-    /// kept although nobody uses them.
+    /// The sockets of a transport: those that libcurl waits for, and those that are kept although nobody uses them.
     ///
     /// Only the loop's thread uses it. libcurl would take what a server has sent
     /// unasked over a kept connection for the next response. So one with anything to

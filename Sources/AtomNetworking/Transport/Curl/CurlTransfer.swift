@@ -2,8 +2,7 @@
     internal import CAtomCurl
     import Foundation
 
-    /// Runs one exchange after the other with libcurl, which calls it back on the
-    /// loop's thread.
+    /// Runs one exchange after the other with libcurl, which calls it back on the loop's thread.
     ///
     /// libcurl 7.83 to 8.1 gets a handle for each exchange: it followed a pointer to
     /// freed memory when one was used again and a head began with a folded line (#11103).
@@ -12,8 +11,7 @@
         enum Abort {
             case headTooLarge
             case headInvalid(String)
-            /// libcurl was about to send the request again. Who counts attempts has
-            /// to know of it.
+            /// libcurl was about to send the request again. Who counts attempts has to know of it.
             case repeated
             /// Something has arrived on the kept connection that libcurl was about to
             /// use, or it has been closed. Nothing was sent.
@@ -204,8 +202,7 @@
             loop.report(.response(response), of: exchange)
         }
 
-        /// Returns what libcurl wants to know: another number than the count of bytes ends
-        /// the transfer.
+        /// Returns what libcurl wants to know: another number than the count of bytes ends the transfer.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
             guard let exchange else { return bytes.isEmpty ? 1 : 0 }
             guard head.isComplete else {
@@ -265,8 +262,7 @@
             }
         }
 
-        /// A request is about to be sent, for the first time or again, from this port; 0
-        /// if it isn't known.
+        /// A request is about to be sent, for the first time or again, from this port; 0 if it isn't known.
         func maySend(from port: UInt16) -> Bool {
             guard exchange != nil else { return false }
             if refusedExpectation != nil {
@@ -316,8 +312,7 @@
 
         var isSpoiled: Bool { if case .spoiled? = abort { exchange != nil } else { false } }
 
-        /// Gets ready to look at a certificate that is not accepted, so that the error
-        /// can say whose it is.
+        /// Gets ready to look at a certificate that is not accepted, so that the error can say whose it is.
         ///
         /// It takes another handshake, over a new connection, and nothing else is sent.
         func looksAtCertificate(after code: CInt) -> Bool {

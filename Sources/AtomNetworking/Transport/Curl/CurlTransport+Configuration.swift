@@ -10,8 +10,7 @@
             var proxy: Proxy = .environment
             var connectionsPerOrigin = 6
 
-            /// How many milliseconds a body waits for `100 Continue`, for tests; by default
-            /// a second, as libcurl says.
+            /// How many milliseconds a body waits for `100 Continue`, for tests; by default a second, as libcurl says.
             var expectationTimeout: Int?
 
             /// An option that libcurl is said not to have, for tests.

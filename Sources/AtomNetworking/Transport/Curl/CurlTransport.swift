@@ -3,8 +3,7 @@
     import Foundation
     import FoundationNetworking
 
-    /// The default transport on Linux: libcurl, which every process with
-    /// Foundation has loaded.
+    /// The default transport on Linux: libcurl, which every process with Foundation has loaded.
     ///
     /// One thread serves all connections of a transport. It starts with the
     /// first request, sleeps while nothing is to be done, and ends when the
@@ -19,14 +18,12 @@
         /// Started for the first request, and once more in a forked process.
         private let loop = Guarded<CurlLoop?>(nil)
 
-        /// The version of the system's libcurl, for example `7.88.1`; `nil` if
-        /// there is none that can be used.
+        /// The version of the system's libcurl, for example `7.88.1`; `nil` if there is none that can be used.
         public static var libraryVersion: String? { try? CurlLibrary.loaded.get().version }
 
         /// Creates a transport; its thread starts with the first request.
         ///
-        /// A pin is what this prints (RFC 7469 §2.4), also with `sha256/` before
-        /// it:
+        /// A pin is what this prints (RFC 7469 §2.4), also with `sha256/` before it:
         ///
         /// ```
         /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der \

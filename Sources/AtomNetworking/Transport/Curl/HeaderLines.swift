@@ -1,8 +1,7 @@
 #if os(Linux)
     internal import CAtomCurl
 
-    /// The header lines of a request as libcurl reads them, in memory that is
-    /// used again for the next request.
+    /// The header lines of a request as libcurl reads them, in memory that is used again for the next request.
     struct HeaderLines: ~Copyable {
         private var bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 1_024)
         private var count = 0

@@ -1,8 +1,7 @@
 #if os(Linux)
     import Foundation
 
-    /// Reads the lines of a head as they arrive, each with its end, also those of
-    /// interim responses and of trailers.
+    /// Reads the lines of a head as they arrive, each with its end, also those of interim responses and of trailers.
     struct ResponseHead {
         /// The most bytes that all heads and trailers of one response may have.
         static let maximumSize = 256 << 10

@@ -1,19 +1,16 @@
 import Foundation
 
-/// The delegate queue of a session: one callback at a time, in order, with
-/// urgent blocks before all waiting ones.
+/// The delegate queue of a session: one callback at a time, in order, with urgent blocks before all waiting ones.
 ///
 /// On Linux nothing else limits how much of a response is read: the session's
 /// thread, which the whole process shares, waits while many callbacks do. So
 /// functions that wait for that thread are called with ``call(_:)``.
 final class CallbackQueue: OperationQueue, @unchecked Sendable {
     #if canImport(FoundationNetworking)
-        /// How many callbacks may wait before the session's thread does: with
-        /// the parts that libcurl gives, some 2 MB.
+        /// How many callbacks may wait before the session's thread does: with the parts that libcurl gives, some 2 MB.
         static let limit = 128
 
-        /// For how many seconds the session's thread waits for a callback to be
-        /// taken; set before the first one comes.
+        /// For how many seconds the session's thread waits for a callback to be taken; set before the first one comes.
         var patience = 0.1
 
         /// Guards the following.

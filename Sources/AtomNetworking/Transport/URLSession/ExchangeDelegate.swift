@@ -6,8 +6,7 @@ import Foundation
 
 /// Converts a session's callbacks to the events of each exchange.
 ///
-/// Callbacks and cancellations run on one serial queue: on Linux a task that is
-/// cancelled while it completes traps.
+/// Callbacks and cancellations run on one serial queue: on Linux a task that is cancelled while it completes traps.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
     let queue = CallbackQueue()
     private let challenges: ChallengeDisposition

@@ -1,5 +1,4 @@
-/// Splits `Set-Cookie` lines that Foundation has joined with a comma and a
-/// space.
+/// Splits `Set-Cookie` lines that Foundation has joined with a comma and a space.
 ///
 /// Cookies may contain commas too (RFC 9110 §5.3). A line begins after a comma that
 /// a token and an equals sign follow, which no date contains, unless the comma is in
@@ -7,8 +6,7 @@
 /// commas, and the text may be another user's. One cookie less is better than one
 /// that no server set.
 enum JoinedSetCookies {
-    /// The range of each line; each byte is read only a few times, because a server
-    /// chooses the commas.
+    /// The range of each line; each byte is read only a few times, because a server chooses the commas.
     static func lines<Bytes: RandomAccessCollection>(
         in bytes: Bytes
     ) -> [Range<Int>] where Bytes.Element == UInt8, Bytes.Index == Int {

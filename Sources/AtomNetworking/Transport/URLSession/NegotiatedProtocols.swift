@@ -1,7 +1,6 @@
 import Foundation
 
-/// Which servers multiplex, as a session's metrics told, which come at the end of
-/// an exchange.
+/// Which servers multiplex, as a session's metrics told, which come at the end of an exchange.
 struct NegotiatedProtocols: Sendable {
     /// What URLSession opens connections for to one server over HTTP/1.1; more
     /// requests would wait inside it, with their timeouts running.

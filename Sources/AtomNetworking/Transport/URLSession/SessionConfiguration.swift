@@ -19,8 +19,7 @@ public enum SessionConfiguration: Sendable, Hashable {
     /// and sent. Foundation decides which are kept, and for how long.
     case `default`
 
-    /// Nothing is written to disk. Cookies are stored in the ``Atom``'s own
-    /// jar, as long as it exists.
+    /// Nothing is written to disk. Cookies are stored in the ``Atom``'s own jar, as long as it exists.
     ///
     /// The jar follows RFC 6265bis and is limited: 50 cookies of a domain,
     /// 3,000 in all, and 8,190 octets in the `Cookie` line of one request.
@@ -56,8 +55,7 @@ extension SessionConfiguration {
         let configuration: URLSessionConfiguration
         switch self {
         case .default: configuration = .default
-        // A background session is rejected before a session is created; see
-        // `violation`.
+        // A background session is rejected before a session is created; see `violation`.
         case .ephemeral, .background: configuration = .ephemeral
         }
         #if canImport(Darwin)

@@ -4,8 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The default transport on Apple's systems: one URLSession with data tasks and
-/// a session delegate.
+/// The default transport on Apple's systems: one URLSession with data tasks and a session delegate.
 ///
 /// It rejects every redirect and challenge, and stores no cookie, cache or
 /// credential. It works around defects of Foundation on Linux.
@@ -63,8 +62,7 @@ public final class URLSessionTransport: Transport {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Creates a transport whose session you configure, and whose challenges
-        /// you answer.
+        /// Creates a transport whose session you configure, and whose challenges you answer.
         ///
         /// The app is asked about the connection: which server to trust, which
         /// client certificate to send, and how to sign in to a proxy. Any other
@@ -93,8 +91,7 @@ public final class URLSessionTransport: Transport {
         session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
-    /// Six: more requests would wait inside URLSession, without order and with
-    /// their timeouts running.
+    /// Six: more requests would wait inside URLSession, without order and with their timeouts running.
     ///
     /// On Apple platforms it is 100 for a server as soon as the session has told
     /// that it speaks HTTP/2 or HTTP/3, which it does at the end of an exchange.
@@ -266,8 +263,7 @@ public final class URLSessionTransport: Transport {
 
 /// Who answers the challenges of a session.
 enum ChallengeDisposition: Sendable {
-    /// The system evaluates trust; without a stored credential a 401 is
-    /// returned unchanged.
+    /// The system evaluates trust; without a stored credential a 401 is returned unchanged.
     case system
     #if !canImport(FoundationNetworking)
         /// The app answers those of the connection.

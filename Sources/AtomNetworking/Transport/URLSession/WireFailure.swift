@@ -100,8 +100,7 @@ struct WireFailure {
 
 /// What a session knows of the bytes that it sent for one task.
 ///
-/// The error is that of the last try: URLSession sends a request again if a
-/// connection is lost.
+/// The error is that of the last try: URLSession sends a request again if a connection is lost.
 enum RequestTrace: Sendable, Equatable {
     /// The session doesn't tell, as on Linux.
     case unknown

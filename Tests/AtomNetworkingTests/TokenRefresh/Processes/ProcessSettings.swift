@@ -27,9 +27,9 @@ struct ProcessSettings: Sendable {
     var disturbances: Set<Disturbance> = []
     /// The largest number of them.
     var limit = 0
-    /// Whether the store has a lock and keeps notes, as `FileTokenCredentialStore`
-    /// does. Otherwise it has the default exchange, and the server takes no second use
-    /// of a refresh token for a theft.
+    /// Whether the store has a lock and keeps notes, as `FileTokenCredentialStore` does.
+    ///
+    /// Otherwise it has the default exchange, and the server takes no second use of a refresh token for a theft.
     var isExclusive = true
     /// The life of the first access token, in seconds.
     var firstLife = 0

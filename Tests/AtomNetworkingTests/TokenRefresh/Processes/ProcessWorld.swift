@@ -333,8 +333,9 @@ struct ProcessWorld: Sendable {
         }
     }
 
-    /// The process dies: the system releases its lock, its memory is gone, and its
-    /// files stay as they are. It starts again, and so do its requests.
+    /// The process dies: the system releases its lock, its memory is gone, and its files stay as they are.
+    ///
+    /// It starts again, and so do its requests.
     private mutating func crash(_ number: Int) {
         let process = processes[number]
         if let operation = process.operations.first {
