@@ -101,6 +101,7 @@ extension Exchange {
 
     func deadlinePassed(at now: MonotonicInstant) {
         let question = question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent))
+        // An observer may hold up what has arrived.
         let isBehind = content.withLock { $0.running }?.isBehind ?? false
         handle { $0.machine.deadlinePassed(at: now, isBehind: isBehind, question) }
     }
@@ -345,7 +346,14 @@ extension Exchange {
                 if let wire, let head = wire.head { openDestination(for: head, of: wire) }
             case .keepPart:
                 guard let wire else { break }
-                do { try wire.keep(part) } catch { sinkFailed(error, of: wire) }
+                do {
+                    try wire.keep(part)
+                    guard destination != nil else { break }
+                    let now = manager.time.now
+                    content.withLock { $0.machine.partKept(of: wire.number, at: now) }
+                } catch {
+                    sinkFailed(error, of: wire)
+                }
             case .dropPart:
                 if let wire, wire.discard(part) { stop(wire) }
             case .keepBody: if let wire { keepBody(of: wire) }
@@ -423,6 +431,8 @@ extension Exchange {
         do {
             let response = response(head, Data(), of: wire)
             if let sink = try destination?.sink(for: response, of: wire) { wire.replaceSink(sink) }
+            let now = manager.time.now
+            content.withLock { $0.machine.partKept(of: wire.number, at: now) }
         } catch {
             sinkFailed(error, of: wire)
         }

@@ -32,6 +32,10 @@ struct ExchangeMachine: Sendable {
     var reach = AtomError.Delivery.notSent
     /// Whether a 401 has been retried.
     var hasRetried = false
+    /// Whether a file or a stream is being opened, or is taking a part: then silence is not the server's.
+    private(set) var isKeeping = false
+    /// Whether a receiver held up what had arrived when the idle time was over.
+    private(set) var wasBehind = false
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -165,6 +169,7 @@ extension ExchangeMachine {
             return Commands(.askSessionWithSlot(place: place))
         }
         number += 1
+        (isKeeping, wasBehind) = (false, false)
         clock.lastActivity = now
         state = .sending(version: isAttemptSigned ? version : nil, isUnproven: isUnproven)
         var commands = Commands()
@@ -267,6 +272,7 @@ extension ExchangeMachine {
         state = .receiving(head, reception)
         guard case .streamed = reception else { return }
         clock.end = nil
+        isKeeping = true
         arm(&commands)
         if givesSlotBack { commands.append(.giveSlotBack) }
         commands.append(.openDestination)
@@ -287,7 +293,9 @@ extension ExchangeMachine {
         guard number == self.number else { return Commands(.dropPart) }
         clock.lastActivity = now
         switch state {
-        case .receiving: return Commands(.keepPart)
+        case .receiving(_, let reception):
+            if case .streamed = reception { isKeeping = true }
+            return Commands(.keepPart)
         case .waitingForSession(var rejection?, let place):
             guard case .arriving(let received) = rejection.body else { return Commands(.dropPart) }
             guard count <= Self.maximumRest - received else { return giveRestUp() }
@@ -296,6 +304,13 @@ extension ExchangeMachine {
             return Commands(.keepPart)
         case .waitingForSession, .waitingForSlot, .sending, .paying, .pausing, .ended: return Commands(.dropPart)
         }
+    }
+
+    /// A file or a stream has been opened, or has taken a part.
+    mutating func partKept(of number: Int, at now: MonotonicInstant) {
+        guard number == self.number else { return }
+        clock.lastActivity = now
+        isKeeping = false
     }
 
     /// The rest of an attempt's response took too long.
@@ -501,8 +516,7 @@ extension ExchangeMachine {
 
     /// A deadline has passed; it may be an older one.
     ///
-    /// - Parameter isBehind: Whether something has arrived that a disk or an observer holds up: then silence is not the
-    ///   server's.
+    /// - Parameter isBehind: Whether something has arrived that an observer holds up: then silence is not the server's.
     mutating func deadlinePassed(
         at now: MonotonicInstant, isBehind: Bool = false, _ question: RetryQuestion? = nil
     ) -> Commands {
@@ -525,7 +539,10 @@ extension ExchangeMachine {
         case .sending where isOver, .paying where isOver, .receiving where isOver:
             return fail(timeout("The request did not complete in \(clock.timeouts.total)"))
         case .receiving(_, .streamed(isPaused: true)): break
-        case .sending where isBehind, .receiving where isBehind: clock.lastActivity = now
+        case .sending where isBehind || wasBehind, .receiving where isBehind || wasBehind || isKeeping:
+            // Once more afterwards: the server may have been held back, and gets its time.
+            wasBehind = isBehind
+            clock.lastActivity = max(clock.lastActivity, now)
         case .sending, .receiving:
             guard now >= clock.silenceEnd else { break }
             let error = timeout("Nothing came or went for \(clock.timeouts.idle)")

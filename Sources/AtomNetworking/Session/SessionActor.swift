@@ -77,7 +77,8 @@ extension SessionActor {
                 case .refuse where place == nil:
                     // It may wait for a network, and belongs to whoever is signed in now.
                     waiter.sessionPlace = SessionPlace(ticket: 0, generation: machine.generation, isWaiting: false)
-                case .refuse, .readAgain: break
+                case .refuse: waiter.sessionPlace?.isNew = false
+                case .readAgain: break
                 }
                 return result
             }
@@ -378,6 +379,8 @@ extension SessionActor {
         // What another process has stored since is newer than what was held, but what had failed to be written is newer
         // than what it should have replaced. An earlier sign-out may still have to write.
         let newest = before.intended(over: found) ?? held ?? read ?? found
+        // It may be somebody else's by now, and whoever has signed out here was promised this.
+        defer { if let held, let newest, !newest.hasTokens(of: held) { service.revoke(held) } }
         guard waits, let newest else {
             if let newest { service.revoke(newest) }
             if let failure { throw failure }
@@ -447,9 +450,9 @@ extension SessionActor {
         let (read, emptied) = await keeper.exchange { ($0, nil) }
         if let read { found = .success(read) }
         switch emptied {
-        case .success(nil): return
+        case .success(nil) where read != nil: return
         // Without a lock, somebody has saved meanwhile.
-        case .success(let saved): found = .success(saved)
+        case .success(let saved): if read != nil { found = .success(saved) }
         case .failure(let error):
             if read != nil { throw error }
             if case TokenStoreError.lockTimedOut = error { throw error }

@@ -114,6 +114,8 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
             machine.attempt.redirects = 20
             return machine.headArrived(head(302, ["Location": "/next"]), of: number, at: now)
         case .streamed200:
+            // The file is opened at once.
+            defer { machine.partKept(of: number, at: now) }
             return machine.headArrived(head(200), of: number, isStreamed: true, at: now)
         case .spent401: return machine.headArrived(head(401), of: number, isBodySpent: true, at: now)
         case .spent307:

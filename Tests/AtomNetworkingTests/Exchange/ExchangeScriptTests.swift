@@ -133,13 +133,26 @@ struct ExchangeScriptTests {
         #expect(commands.all.contains(.leaveLane(place: 9)))
     }
 
-    @Test("Silence while a receiver holds up what has arrived is not the server's")
+    @Test("Silence while a receiver holds up what has arrived is not the server's, which then gets its time")
     func behind() throws {
+        var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
+        _ = machine.headArrived(TransportResponse(statusCode: 200), of: 1, at: ExchangeFixture.instant(1))
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(60), isBehind: true)
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(70))
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(79))
+        #expect(machine.outcome == nil)
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(80))
+        #expect(machine.outcome != nil)
+    }
+
+    @Test("Silence while a file is being opened is not the server's")
+    func opening() throws {
         var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
         let head = TransportResponse(statusCode: 200)
         _ = machine.headArrived(head, of: 1, isStreamed: true, at: ExchangeFixture.instant(1))
-        _ = machine.deadlinePassed(at: ExchangeFixture.instant(60), isBehind: true)
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(50))
         #expect(machine.outcome == nil)
+        machine.partKept(of: 1, at: ExchangeFixture.instant(60))
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(69))
         #expect(machine.outcome == nil)
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(70))

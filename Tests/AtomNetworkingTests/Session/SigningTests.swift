@@ -223,6 +223,38 @@ import Testing
         #expect(await session.transport.exchange(0).form["token"] == "R1")
     }
 
+    /// Somebody else has signed in there, in the meantime.
+    @Test func signingOutRevokesWhatWasHeldToo() async throws {
+        let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk, bearer: { $0.revocationEndpoint = revoke })
+        _ = try await session.atom.loadSession()
+        try await disk.save(.issued(7))
+        try await session.atom.signOut()
+        #expect(disk.stored == nil)
+        #expect(await session.transport.exchange(0).form["token"] == "R7")
+        #expect(await session.transport.exchange(1).form["token"] == "R0")
+    }
+
+    /// A store that breaks its contract is emptied nevertheless.
+    @Test func signingOutEmptiesAStoreWhoseExchangeDoesNothing() async throws {
+        let store = IdleExchangeStore()
+        let session = try SessionFixture(store: store)
+        try await session.atom.signOut()
+        #expect(try await store.load() == nil)
+    }
+
+    private final class IdleExchangeStore: TokenCredentialStore {
+        private let stored = Locked<TokenCredential?>(.issued(0))
+
+        func load() async throws -> TokenCredential? { stored.value }
+        func save(_ credential: TokenCredential?) async throws { stored.set(credential) }
+
+        func exchange(
+            _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+        ) async throws -> TokenCredential? { nil }
+    }
+
     /// The first sign-out writes nothing, and the second one knows of nobody.
     @Test func theSecondOfTwoSignOutsRevokesWhatItRemoves() async throws {
         let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")

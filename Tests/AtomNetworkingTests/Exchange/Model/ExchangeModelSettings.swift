@@ -239,8 +239,6 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
     static let joinedAfterItsEnd = PlantedExchangeBug("joinedAfterItsEnd", in: "callers that share, and leave")
     static let unsafeRequestRepeated = PlantedExchangeBug(
         "unsafeRequestRepeated", in: "lost attempts that are sent again")
-    static let slowReceiverCountsAsSilence = PlantedExchangeBug(
-        "slowReceiverCountsAsSilence", in: "a slow reader while time runs out")
     static let tokenGoesAlong = PlantedExchangeBug(
         "tokenGoesAlong", in: "redirects to another origin, and back")
     static let slotGoesBackWhereTheExchangeIs = PlantedExchangeBug(
@@ -255,7 +253,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         signedByWhoeverHasTheSlot, slowReaderCountsAsSilence, pauseCutShort, signOutIgnoredInAPause, retriedForEver,
         retriedUnpaid, retriedAfterTheDeadline, unsafeRequestRepeated, streamRepeated, joinedAfterItsEnd,
         tokenGoesAlong,
-        slotGoesBackWhereTheExchangeIs, slotInHandForgotten, slowReceiverCountsAsSilence,
+        slotGoesBackWhereTheExchangeIs, slotInHandForgotten,
         // The session and its queue.
         PlantedExchangeBug(.askSession, .leftOut, in: "401s and refreshes"),
         PlantedExchangeBug(.askSessionWithSlot, .leftOut, in: "a token that dies in the lane"),

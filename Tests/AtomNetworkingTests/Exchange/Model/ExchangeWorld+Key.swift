@@ -89,6 +89,8 @@ extension ExchangeWorld {
         }
         key.add(machine.number)
         key.add(machine.hasRetried)
+        key.add(machine.isKeeping)
+        key.add(machine.wasBehind)
         key.add(machine.reach.hashValue)
         key.add(machine.attempt.redirects)
         key.add(machine.clock.lastChange - exchange.deadlineNumber)

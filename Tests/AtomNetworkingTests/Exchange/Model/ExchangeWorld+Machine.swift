@@ -74,7 +74,7 @@ extension ExchangeWorld {
             guard exchanges[index].wires[number - 1].openings == 1 else {
                 throw Violation("the destination of attempt \(index).\(number) is opened twice")
             }
-            return []
+            return [.event(index, .partKept(number))]
         case .askSession: return [.askSession(index)]
         case .askSessionWithSlot(let place): return [.askWithSlot(index, place: place, origin: origin(of: index))]
         case .leaveSession: return [.leaveSession(index)]
@@ -114,7 +114,8 @@ extension ExchangeWorld {
             switch part {
             case .ofAnotherFile: return [.abandon(index, number), .event(index, .refusedByDestination(number))]
             case .refused: return [.abandon(index, number), .event(index, .sinkFailed(number))]
-            case .small, .big: return []
+            case .small, .big:
+                return exchanges[index].wires[number - 1].isStreaming ? [.event(index, .partKept(number))] : []
             }
         case .dropPart:
             guard case .part(.big, let number) = event else { return [] }
@@ -252,6 +253,9 @@ extension ExchangeWorld {
                 if isOnWire(index), !exchange.isSilenceWatched, !isPaused(index) {
                     throw Violation("nobody watches for silence on exchange \(index)'s wire (G14)")
                 }
+                if isOnWire(index), machine.isKeeping {
+                    throw Violation("silence on exchange \(index)'s wire counts as a slow disk's (G14)")
+                }
             }
             for (place, wire) in exchange.wires.enumerated() {
                 if !wire.isOver, settings.takesSlots, !wire.isPassed, !wire.isStreaming {
@@ -344,7 +348,7 @@ extension ModelledExchange.Event {
     /// The attempt that this is about.
     var attempt: Int? {
         switch self {
-        case .head(_, let number), .part(_, let number), .finished(let number),
+        case .head(_, let number), .part(_, let number), .partKept(let number), .finished(let number),
             .bodyKept(let number),
             .failed(let number, _), .restExpired(let number), .sinkFailed(let number),
             .refusedByDestination(let number), .pauseChanged(_, let number):

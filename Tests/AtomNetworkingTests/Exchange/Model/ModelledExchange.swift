@@ -20,6 +20,7 @@ struct ModelledExchange {
         case ring(at: Int, isBehind: Bool)
         case head(ExchangeModelSettings.Head, Int)
         case part(ExchangeModelSettings.Part, Int)
+        case partKept(Int)
         case finished(Int)
         case bodyKept(Int)
         case failed(Int, isOffline: Bool = false)
@@ -129,7 +130,7 @@ struct ModelledExchange {
             let isEarly = bug == .pauseCutShort && instant == 1
             return machine.deadlinePassed(
                 at: Self.instant(isEarly ? Self.pauseEnd : instant),
-                isBehind: isBehind && bug != .slowReceiverCountsAsSilence,
+                isBehind: isBehind,
                 question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent)))
         case .head(let head, let number):
             if bug == .retriedTwice { machine.hasRetried = false }
@@ -143,6 +144,9 @@ struct ModelledExchange {
                 head.isBusy && retries ? question(after: setback) : nil, at: now)
         case .part(let part, let number):
             return machine.partArrived(part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
+        case .partKept(let number):
+            machine.partKept(of: number, at: now)
+            return ExchangeMachine.Commands()
         case .finished(let number): return machine.finished(bug == .lateEventCounts ? machine.number : number)
         case .sinkFailed(let number):
             guard bug != .sinkFailureIgnored else { return ExchangeMachine.Commands() }
