@@ -20,7 +20,7 @@ struct ExchangeMachine: Sendable {
     /// that is cheaper than a new connection.
     static let maximumRest = 1 << 16
 
-    private let terms: Terms
+    let terms: Terms
     var attempt: Attempt
     var state: State
     /// The number of the current attempt, or of the last one.
@@ -45,35 +45,6 @@ struct ExchangeMachine: Sendable {
             ? .waitingForSession(rejection: nil, place: nil) : .waitingForSlot(place: nil)
         clock = ExchangeClock(terms.timeouts, until: terms.deadline)
         self.terms = terms
-    }
-}
-
-// MARK: - What is known
-
-extension ExchangeMachine {
-    /// Whether the attempt is signed.
-    ///
-    /// After a redirect to another origin it never is.
-    var isAttemptSigned: Bool { terms.isSigned && !attempt.hasLeftOrigin }
-
-    /// Whether a slot sends the attempt.
-    private func isReadyToSend(isSigned: Bool) -> Bool { isWaitingForSlot && (isSigned || !isAttemptSigned) }
-
-    /// The next attempt, if there is a signature or not.
-    func nextAttempt(isSigned: Bool) -> NextAttempt {
-        NextAttempt(
-            attempt: attempt, number: number + 1, isSigned: isAttemptSigned, isReady: isReadyToSend(isSigned: isSigned))
-    }
-
-    /// Whether the attempt on the wire still has to give its slot back.
-    private var holdsSlot: Bool {
-        guard terms.policy.takesSlot else { return false }
-        return switch state {
-        case .sending, .receiving(_, .whole), .receiving(_, .bodyNotRepeatable): true
-        case .paying(let retry): if case .response = retry.alternative { true } else { false }
-        case .ended(_, let holdsSlot): holdsSlot
-        case .receiving, .waitingForSession, .waitingForSlot, .pausing: false
-        }
     }
 }
 

@@ -115,4 +115,29 @@ extension ExchangeMachine {
 
     /// Whether the last retry waits, or has waited, for a network.
     var waitsForNetwork: Bool { retries?.last.waitsForNetwork ?? false }
+
+    /// Whether the attempt is signed.
+    ///
+    /// After a redirect to another origin it never is.
+    var isAttemptSigned: Bool { terms.isSigned && !attempt.hasLeftOrigin }
+
+    /// Whether a slot sends the attempt.
+    func isReadyToSend(isSigned: Bool) -> Bool { isWaitingForSlot && (isSigned || !isAttemptSigned) }
+
+    /// The next attempt, if there is a signature or not.
+    func nextAttempt(isSigned: Bool) -> NextAttempt {
+        NextAttempt(
+            attempt: attempt, number: number + 1, isSigned: isAttemptSigned, isReady: isReadyToSend(isSigned: isSigned))
+    }
+
+    /// Whether the attempt on the wire still has to give its slot back.
+    var holdsSlot: Bool {
+        guard terms.policy.takesSlot else { return false }
+        return switch state {
+        case .sending, .receiving(_, .whole), .receiving(_, .bodyNotRepeatable): true
+        case .paying(let retry): if case .response = retry.alternative { true } else { false }
+        case .ended(_, let holdsSlot): holdsSlot
+        case .receiving, .waitingForSession, .waitingForSlot, .pausing: false
+        }
+    }
 }
