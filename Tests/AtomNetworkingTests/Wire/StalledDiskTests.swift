@@ -6,6 +6,14 @@ import Testing
 
 /// A response goes to a disk, or to an observer, that doesn't take it.
 @Suite(.timeLimit(.minutes(5))) struct StalledDiskTests {
+    private let gate = Gate()
+    private let isAsked = Signal()
+    private let time = ManualClock()
+
+    private func server() throws -> LoopbackServer {
+        try LoopbackServer { $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("") }
+    }
+
     /// Takes each part when the gate opens.
     private final class Disk: ResponseDestination {
         private let gate: Gate
@@ -40,13 +48,11 @@ import Testing
         "A disk that stalls for 40 seconds times out neither its own response nor a hundred beside it",
         arguments: TransportUnderTest.all)
     func noTimeout(over transport: TransportUnderTest) async throws {
-        let server = try LoopbackServer {
-            $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("")
+        let server = try server()
+        defer {
+            server.stop()
+            gate.open()
         }
-        defer { server.stop() }
-        let (gate, isAsked) = (Gate(), Signal())
-        defer { gate.open() }
-        let time = ManualClock()
         let atom = Atom.forTest(over: transport, request: 10, time: time)
         let download = Call()
         let exchange = atom.manager.run(
@@ -79,13 +85,11 @@ import Testing
         "An observer that takes 40 seconds times out neither its own response nor others",
         arguments: TransportUnderTest.all)
     func slowObserver(over transport: TransportUnderTest) async throws {
-        let server = try LoopbackServer {
-            $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("")
+        let server = try server()
+        defer {
+            server.stop()
+            gate.open()
         }
-        defer { server.stop() }
-        let (gate, isAsked) = (Gate(), Signal())
-        defer { gate.open() }
-        let time = ManualClock()
         let atom = Atom.forTest(over: transport, request: 10, time: time) {
             $0.observers = [SlowObserver(gate: gate, isAsked: isAsked)]
         }

@@ -125,7 +125,8 @@ extension ModelWorld {
     private mutating func begin() throws(Violation) {
         operations[0].stored = store
         operations[0].result = unchanged(store)
-        operations[0].isSaid = unchanged(store) != store
+        // A sign-in replaces what is there, also where a refresh of its own writes first.
+        operations[0].isSaid = intended(store) != store
         let operation = operations[0]
         switch operation.kind {
         case .load(let number):
