@@ -319,9 +319,7 @@ struct WhoseSessionTests {
     func refreshingStream() async throws {
         let session = try SessionFixture(lifetime: 10)
         let stream = session.stream()
-        await session.sendsEvent(0, to: stream).send(.finished)
-        #expect(await session.time.waitForAlarm(within: .seconds(5)))
-        session.time.advance(by: .seconds(10))
+        await session.endsAfterExpiry(stream)
         let refresh = await session.refresh()
         try await session.atom.signIn(with: .issued(5))
         guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
@@ -350,9 +348,7 @@ struct WhoseSessionTests {
     func refreshedStream(status: Int, code: String) async throws {
         let session = try SessionFixture(lifetime: 10)
         let stream = session.stream()
-        await session.sendsEvent(0, to: stream).send(.finished)
-        #expect(await session.time.waitForAlarm(within: .seconds(5)))
-        session.time.advance(by: .seconds(10))
+        await session.endsAfterExpiry(stream)
         await session.refresh().answer(#"{"error":"\#(code)"}"#, status: status)
         #expect(await session.time.waitForAlarm(within: .seconds(10)))
         session.time.advance(by: .seconds(10))
@@ -368,9 +364,7 @@ struct WhoseSessionTests {
     func refusedRefresh(code: String) async throws {
         let session = try SessionFixture(lifetime: 10)
         let stream = session.stream()
-        await session.sendsEvent(0, to: stream).send(.finished)
-        #expect(await session.time.waitForAlarm(within: .seconds(5)))
-        session.time.advance(by: .seconds(10))
+        await session.endsAfterExpiry(stream)
         let refresh = await session.refresh()
         if code.isEmpty {
             refresh.fail(.serverCertificateUntrusted, delivery: .notSent)
@@ -466,6 +460,17 @@ extension SessionFixture {
         return exchange
     }
 
+    /// Ends the first response of a stream when the token of ten seconds has
+    /// expired, which it has then whenever the reconnection asks for it, and
+    /// lets the pause before that pass.
+    fileprivate func endsAfterExpiry(_ stream: ReadStream) async {
+        let exchange = await sendsEvent(0, to: stream)
+        time.advance(by: .seconds(10))
+        exchange.send(.finished)
+        #expect(await time.waitForAlarm(within: .seconds(5)))
+        time.advance(by: .seconds(5))
+    }
+
     /// A request that is sent at once with this token, or as soon as the store
     /// was read, and answered.
     fileprivate func answered(_ path: String, token: String) async throws {
@@ -497,6 +502,14 @@ private final class ReadStream: Sendable {
     /// How many events have been read.
     var count: Int { read.withLock { $0 } }
 
-    /// How it has ended.
-    var value: AtomError? { get async { await task.value } }
+    /// How it has ended; it is cancelled with the test, at its time limit.
+    var value: AtomError? {
+        get async {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
 }
