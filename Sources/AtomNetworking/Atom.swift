@@ -51,6 +51,9 @@ public struct Atom: Sendable {
     /// and runs concurrently.
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
+    /// The version of the package, for HAR files; `.ci/release` compares what else names it.
+    package static let packageVersion = "1.0.0"
+
     let sharing: RequestSharing
     var manager: RequestableQueueManager { sharing.manager }
 
@@ -228,15 +231,12 @@ extension Atom {
     /// It also waits for the write of a sign-in or a sign-out. It doesn't wait for
     ///
     /// - a refresh that begins in the meantime,
-    /// - a refresh of a session that was signed out, since nothing of it is
-    ///   stored,
+    /// - a refresh of a session that was signed out, since nothing of it is stored,
     /// - a ``TokenCredentialProvider``, which may wait for a person; but it waits
     ///   until what the provider has returned is stored,
-    /// - a write that has failed, which the SDK tries again later, unless you give
-    ///   a duration.
+    /// - a write that has failed, which the SDK tries again later, unless you give a duration.
     ///
-    /// If the calling task is cancelled, it returns at once, and the refresh
-    /// goes on. So it does if a method of the store calls it.
+    /// If the calling task is cancelled, or a method of the store calls it, it returns at once: the refresh goes on.
     ///
     /// - Parameter duration: The longest time to wait. Within it, a write that has
     ///   failed is waited for until it succeeds. Without a duration, it waits as

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// A file in the HTTP Archive format 1.2: what the recorder writes, and what
@@ -20,8 +21,7 @@ package struct HARFile: Codable {
 /// file is read.
 package struct HARLog: Codable, Sendable {
     @Unread var version: String? = "1.2"
-    /// The version of the SDK is written when it is released.
-    @Unread var creator: [String: String]? = ["name": "AtomNetworking", "version": "unreleased"]
+    @Unread var creator: [String: String]? = ["name": "AtomNetworking", "version": Atom.packageVersion]
     /// No browser, so no pages.
     @Unread var pages: [String]? = []
     package var entries: [Entry]
