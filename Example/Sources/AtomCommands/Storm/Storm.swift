@@ -8,7 +8,7 @@ struct Storm: Sendable {
     var requests: Int
     var concurrency: Int
     var tokenLifetime: Double
-    /// The delay of each response of the server.
+    /// The delay of each response of the server, those to refreshes included.
     var workMilliseconds = 0
     /// How often the server ends all access tokens without telling anybody.
     var expireEvery: Double?
@@ -19,6 +19,7 @@ struct Storm: Sendable {
     func run(observers: [any RequestObserver] = []) async throws -> StormReport {
         var configuration = ServerConfiguration()
         configuration.policy.accessTokenLifetime = tokenLifetime
+        configuration.policy.delayMilliseconds = workMilliseconds
         let server = try await AirlineServer.start(configuration)
         do {
             let report = try await run(at: server, observers)

@@ -12,9 +12,9 @@ struct StormCommand: AsyncParsableCommand {
             token was used twice, 1 if not, and 130 after Ctrl-C. Invalid tokens are only counted: with lifetimes of a \
             few hundred milliseconds, or with --revoke-every, some can't be avoided.
 
-            --timeline draws what happened when, as an SVG that any browser shows, in light or dark colours: each \
-            refresh, and for each request, or for a sample of \(StormPicture.mostRows), when it waited, was on the wire, \
-            got a 401 and was sent again:
+            --timeline draws what happened when, as an SVG: each refresh, and for each request, or for a sample of \
+            \(StormPicture.mostRows), when it waited, was on the wire, got a 401 and was sent again. --dark-timeline \
+            draws the same in dark colours:
 
               atom storm --requests 60 --concurrency 20 --work 50 --timeline storm.svg
             """
@@ -40,6 +40,11 @@ struct StormCommand: AsyncParsableCommand {
         completion: .file(extensions: ["svg"]))
     var timeline: String?
 
+    @Option(
+        help: .init("The same in dark colours, in this file.", valueName: "file"),
+        completion: .file(extensions: ["svg"]))
+    var darkTimeline: String?
+
     func validate() throws {
         guard requests > 0, concurrency > 0 else { throw ValidationError("A storm needs at least one request.") }
         guard tokenLifetime > 0, revokeEvery ?? 1 > 0 else {
@@ -47,6 +52,7 @@ struct StormCommand: AsyncParsableCommand {
         }
         guard (0...600_000).contains(work) else { throw ValidationError("--work must be from 0 to 600000.") }
         if let timeline { try ArchiveFile.check(URL(fileURLWithPath: timeline), "--timeline") }
+        if let darkTimeline { try ArchiveFile.check(URL(fileURLWithPath: darkTimeline), "--dark-timeline") }
     }
 
     func run() async throws {
@@ -55,12 +61,13 @@ struct StormCommand: AsyncParsableCommand {
         guard report.isAsExpected else { throw ExitCode.failure }
     }
 
-    /// Runs the storm, draws the picture, and prints the report.
+    /// Runs the storm, draws the pictures, and prints the report.
     func perform(output: Terminal) async throws -> (report: StormReport, signal: Int32?) {
         let storm = Storm(
             requests: requests, concurrency: min(concurrency, requests), tokenLifetime: tokenLifetime,
             workMilliseconds: work, expireEvery: revokeEvery)
-        let recorder = timeline.map { _ in TimelineRecorder() }
+        let pictures: [(file: String?, StormPicture.Palette)] = [(timeline, .light), (darkTimeline, .dark)]
+        let recorder = pictures.contains { $0.file != nil } ? TimelineRecorder() : nil
         let (result, signal) = await withInterruption {
             do {
                 return Result<StormReport, any Error>.success(
@@ -70,8 +77,10 @@ struct StormCommand: AsyncParsableCommand {
             }
         }
         let report = try result.get()
-        if let recorder, let timeline {
-            try StormPicture(recorder.timeline).svg().write(toFile: timeline, atomically: true, encoding: .utf8)
+        if let timeline = recorder?.timeline {
+            for case (let file?, let palette) in pictures {
+                try StormPicture(timeline, palette).svg().write(toFile: file, atomically: true, encoding: .utf8)
+            }
         }
         report.show(on: output)
         return (report, signal)

@@ -3,9 +3,30 @@ import Foundation
 /// Draws a timeline as an SVG: a row for each request, or for a sample of them,
 /// and the refreshes through all rows.
 ///
-/// The text depends on nothing but the timeline. It needs no other file, and
-/// its colours follow the reader's choice of light or dark.
+/// The text depends on nothing but the timeline and the colours. It needs no
+/// other file and no style sheet, which some viewers ignore.
 struct StormPicture {
+    /// Colours that can be told apart with any kind of colour vision.
+    struct Palette: Sendable {
+        let paper: String
+        let ink: String
+        let dim: String
+        let grid: String
+        let wire: String
+        let again: String
+        let waiting: String
+        let refresh: String
+        let refused: String
+
+        static let light = Palette(
+            paper: "#ffffff", ink: "#1f2328", dim: "#59636e", grid: "#dfe4ea", wire: "#0072b2", again: "#e08e00",
+            waiting: "#a3b1bf", refresh: "#a6498c", refused: "#c4310a")
+
+        static let dark = Palette(
+            paper: "#0d1117", ink: "#e6edf3", dim: "#9198a1", grid: "#2b323b", wire: "#56b4e9", again: "#f0a830",
+            waiting: "#5d6b7a", refresh: "#e08bc6", refused: "#ff7b54")
+    }
+
     /// The largest number of rows.
     static let mostRows = 80
 
@@ -15,25 +36,30 @@ struct StormPicture {
     private static let pitch = 10.0
 
     private let timeline: Timeline
+    private let palette: Palette
     private let rows: [Timeline.Request]
     /// Of this many requests one is drawn.
     private let stride: Int
+    /// Where the axis begins, in seconds of the timeline: at the first request.
+    private let origin: Double
     /// The length of the axis in seconds.
     private let length: Double
 
-    init(_ timeline: Timeline) {
+    init(_ timeline: Timeline, _ palette: Palette) {
         self.timeline = timeline
+        self.palette = palette
         let stride = max((timeline.requests.count + Self.mostRows - 1) / Self.mostRows, 1)
         self.stride = stride
         rows = timeline.requests.filter { ($0.number - 1) % stride == 0 }
-        let ends = timeline.requests.compactMap { $0.spans.last?.end } + timeline.refreshes.map(\.end)
-        length = max(ends.max() ?? 0, 0.001)
+        let spans = timeline.requests.flatMap(\.spans) + timeline.refreshes
+        origin = spans.map(\.start).min() ?? 0
+        length = max((spans.map(\.end).max() ?? 0) - origin, 0.001)
     }
 
     private var bottom: Double { Self.top + Double(rows.count) * Self.pitch }
 
     private func x(_ seconds: Double) -> Double {
-        Self.left + min(max(seconds / length, 0), 1) * (Self.right - Self.left)
+        Self.left + min(max((seconds - origin) / length, 0), 1) * (Self.right - Self.left)
     }
 
     /// The text of the file.
@@ -48,11 +74,13 @@ struct StormPicture {
         let lines =
             [
                 """
-                <svg xmlns="http://www.w3.org/2000/svg" class="storm" viewBox="0 0 1000 \(Int(bottom) + 56)" \
-                width="1000" height="\(Int(bottom) + 56)" role="img" aria-label="\(title): \(subtitle)">
+                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 \(Int(bottom) + 56)" width="1000" \
+                height="\(Int(bottom) + 56)" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" role="img" \
+                aria-label="\(title): \(subtitle)">
                 """,
-                "<style>", Self.style, "</style>", #"<rect class="paper" width="100%" height="100%"/>"#,
-                text(title, "heading", x: Self.left, y: 36), text(subtitle, "dim", x: Self.left, y: 58),
+                bar(palette.paper, from: 0, to: 1000, y: 0, height: bottom + 56),
+                text(title, x: Self.left, y: 36, size: 18, palette.ink),
+                text(subtitle, x: Self.left, y: 58, size: 13, palette.dim),
             ] + legend() + axis() + timeline.refreshes.flatMap(drawn) + rows.enumerated().flatMap(drawn) + ["</svg>"]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -61,16 +89,14 @@ struct StormPicture {
 
     private func legend() -> [String] {
         let entries = [
-            ("wire", "on the wire"), ("again", "on the wire again, after a 401"),
-            ("waiting", "waiting for a connection or a refresh"), ("refresh", "refresh"), ("refused", "401"),
+            (palette.wire, "on the wire"), (palette.again, "on the wire again, after a 401"),
+            (palette.waiting, "waiting for a connection or a refresh"), (palette.refresh, "refresh"),
+            (palette.refused, "401"),
         ]
         var place = Self.left
-        return entries.flatMap { name, words in
+        return entries.flatMap { fill, words in
             defer { place += 40 + Double(words.count) * 6.2 }
-            return [
-                bar(name, from: place, to: place + 12, y: 75, height: 10),
-                text(words, "small", x: place + 18, y: 84),
-            ]
+            return [bar(fill, from: place, to: place + 12, y: 75, height: 10), small(words, x: place + 18, y: 84)]
         }
     }
 
@@ -78,71 +104,70 @@ struct StormPicture {
         let power = pow(10, floor(log10(length / 8)))
         let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= length / 8 } ?? length
         let marks = Swift.stride(from: 0, through: length, by: step).flatMap { moment in
-            [
-                bar("grid", from: x(moment), to: x(moment) + 1, y: Self.top - 22, height: bottom + 30 - Self.top),
-                text("\((moment * 1_000_000).rounded() / 1000)", "small middle", x: x(moment), y: bottom + 24),
+            let place = x(origin + moment)
+            return [
+                bar(palette.grid, from: place, to: place + 1, y: Self.top - 22, height: bottom + 30 - Self.top),
+                small("\((moment * 1_000_000).rounded() / 1000)", x: place, y: bottom + 24, .middle),
             ]
         }
-        return marks + [text("milliseconds", "small end", x: Self.right, y: bottom + 42)]
+        return marks + [small("milliseconds", x: Self.right, y: bottom + 42, .end)]
     }
 
     private func drawn(_ refresh: Timeline.Span) -> [String] {
         let (start, end) = (x(refresh.start), x(refresh.end))
+        let height = bottom + 30 - Self.top
         return [
-            bar("band", from: start, to: end, y: Self.top - 22, height: bottom + 30 - Self.top),
-            bar("refresh", from: start, to: end, y: Self.top - 22, height: 10),
+            bar(palette.refresh, from: start, to: end, y: Self.top - 22, height: height, opacity: 0.18),
+            bar(palette.refresh, from: start, to: end, y: Self.top - 22, height: 10),
         ]
     }
 
     private func drawn(_ index: Int, _ request: Timeline.Request) -> [String] {
         let y = Self.top + Double(index) * Self.pitch
-        // Waiting is a thinner bar, so that it can be told without colours.
-        let spans = request.spans.map { span in
-            span.phase == .waiting
-                ? bar("waiting", from: x(span.start), to: x(span.end), y: y + 3, height: 3)
-                : bar(span.phase.rawValue, from: x(span.start), to: x(span.end), y: y + 1, height: 7)
-        }
-        let refusals = request.refusals.map { bar("refused", from: x($0), to: x($0) + 2, y: y, height: 9) }
-        let label = index % 5 == 0 ? [text("\(request.number)", "small end", x: Self.left - 8, y: y + 8)] : []
-        let failure = request.isFailed ? [text("failed", "small", x: x(request.spans.last?.end ?? 0), y: y + 8)] : []
+        let spans = request.spans.map { drawn($0, in: y) }
+        let refusals = request.refusals.map { bar(palette.refused, from: x($0), to: x($0) + 2, y: y, height: 9) }
+        let label = index % 5 == 0 ? [small("\(request.number)", x: Self.left - 8, y: y + 8, .end)] : []
+        let failure = request.isFailed ? [small("failed", x: x(request.spans.last?.end ?? 0), y: y + 8)] : []
         return label + spans + refusals + failure
+    }
+
+    private func drawn(_ span: Timeline.Span, in row: Double) -> String {
+        let (start, end) = (x(span.start), x(span.end))
+        return switch span.phase {
+        // Waiting is a thinner bar, so that it can be told without colours.
+        case .waiting: bar(palette.waiting, from: start, to: end, y: row + 3, height: 3)
+        case .wire: bar(palette.wire, from: start, to: end, y: row + 1, height: 7)
+        case .again: bar(palette.again, from: start, to: end, y: row + 1, height: 7)
+        }
     }
 
     // MARK: Elements
 
-    private func text(_ text: String, _ classes: String, x: Double, y: Double) -> String {
-        #"<text class="\#(classes)" x="\#(number(x))" y="\#(number(y))">\#(text)</text>"#
+    private enum Anchor { case start, middle, end }
+
+    private func small(_ words: String, x: Double, y: Double, _ anchor: Anchor = .start) -> String {
+        text(words, x: x, y: y, size: 11, palette.dim, anchor)
+    }
+
+    private func text(
+        _ words: String, x: Double, y: Double, size: Int, _ fill: String, _ anchor: Anchor = .start
+    ) -> String {
+        """
+        <text x="\(number(x))" y="\(number(y))" font-size="\(size)" text-anchor="\(anchor)" \
+        fill="\(fill)">\(words)</text>
+        """
     }
 
     /// A bar that is seen however short it is.
-    private func bar(_ name: String, from x: Double, to end: Double, y: Double, height: Double) -> String {
-        """
-        <rect class="\(name)" x="\(number(x))" y="\(number(y))" width="\(number(max(end - x, 0.8)))" \
-        height="\(number(height))"/>
-        """
+    private func bar(
+        _ fill: String, from x: Double, to end: Double, y: Double, height: Double, opacity: Double = 1
+    ) -> String {
+        let transparency = opacity < 1 ? #" fill-opacity="\#(opacity)""# : ""
+        return """
+            <rect x="\(number(x))" y="\(number(y))" width="\(number(max(end - x, 0.8)))" height="\(number(height))" \
+            fill="\(fill)"\(transparency)/>
+            """
     }
 
     private func number(_ value: Double) -> String { String(format: "%.1f", value) }
-
-    /// The colours can be told apart with any kind of colour vision.
-    private static let style = """
-        .storm { --paper: #ffffff; --ink: #1f2328; --dim: #59636e; --grid: #dfe4ea; --wire: #0072b2; --again: #e08e00; \
-        --waiting: #a3b1bf; --refresh: #a6498c; --red: #c4310a; color-scheme: light dark; }
-        @media (prefers-color-scheme: dark) { .storm { --paper: #0d1117; --ink: #e6edf3; --dim: #9198a1; \
-        --grid: #2b323b; --wire: #56b4e9; --again: #f0a830; --waiting: #5d6b7a; --refresh: #e08bc6; --red: #ff7b54; } }
-        .storm text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); }
-        .storm .heading { font-size: 18px; font-weight: 600; }
-        .storm .small { font-size: 11px; fill: var(--dim); }
-        .storm .dim { fill: var(--dim); }
-        .storm .end { text-anchor: end; }
-        .storm .middle { text-anchor: middle; }
-        .storm .paper { fill: var(--paper); }
-        .storm .grid { fill: var(--grid); }
-        .storm .wire { fill: var(--wire); }
-        .storm .again { fill: var(--again); }
-        .storm .waiting { fill: var(--waiting); }
-        .storm .refresh { fill: var(--refresh); }
-        .storm .band { fill: var(--refresh); opacity: 0.18; }
-        .storm .refused { fill: var(--red); }
-        """
 }
