@@ -127,23 +127,22 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         // On Linux interim responses (RFC 8297) arrive here too.
-        if let response = response as? HTTPURLResponse, response.isFinal {
-            let exchange = exchange(of: dataTask)
-            exchange?.statusCode = response.statusCode
-            exchange?.missing = response.lengthOfBody
+        if let response = response as? HTTPURLResponse, response.isFinal, let exchange = exchange(of: dataTask) {
             #if canImport(FoundationNetworking)
                 let exchangesAtOnce: Int? = nil
             #else
                 let exchangesAtOnce = protocols.exchanges(with: dataTask.originalRequest?.url)
             #endif
-            exchange?.pass(.response(TransportResponse(response, exchangesPerOrigin: exchangesAtOnce)))
+            exchange.pass(response, exchangesPerOrigin: exchangesAtOnce)
+            if exchange.fault != nil { cancel(exchange) }
         }
         completionHandler(.allow)
         endIfAnswered(dataTask)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        exchange(of: dataTask)?.pass(.data(data))
+        guard let exchange = exchange(of: dataTask), exchange.fault == nil else { return }
+        exchange.pass(.data(data))
         endIfAnswered(dataTask, after: data.count)
     }
 
@@ -207,7 +206,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         }
         // On Linux a redirect without a valid target is only here, without its body.
         if error == nil, !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
-            exchange.pass(.response(TransportResponse(response)))
+            exchange.pass(response)
         }
         var trace = RequestTrace.unknown
         #if !canImport(FoundationNetworking)
@@ -216,6 +215,12 @@ extension ExchangeDelegate: URLSessionDataDelegate {
                 exchange.pass(.measured(TransportMetrics(last)))
             }
         #endif
+        if let fault = exchange.fault {
+            // As over libcurl, whose head isn't complete then.
+            let failure = WireProblem.unreadableHead(fault).failure(
+                delivery: .maybeSent, underlying: URLError(.cannotParseResponse))
+            return exchange.pass(.failed(failure))
+        }
         guard let error else { return exchange.pass(.finished) }
         if let bodyFailure, !isCancelled {
             let delivery = hasResponse ? AtomError.Delivery.answered : bodyFailure.delivery
@@ -235,6 +240,28 @@ extension ExchangeDelegate: URLSessionDataDelegate {
 extension HTTPURLResponse {
     /// Whether this is the last head of the exchange (RFC 9110 §15.2).
     fileprivate var isFinal: Bool { statusCode >= 200 || statusCode == 101 }
+
+    /// Why it isn't known where the body ends or how it is coded (RFC 9112 §6), in the words of `ResponseHead`.
+    var fault: String? {
+        let blanks = CharacterSet(charactersIn: " \t")
+        if let value = value(forHTTPHeaderField: "Content-Length") {
+            let numbers = value.split(separator: ",", omittingEmptySubsequences: false).map { member in
+                let digits = member.trimmingCharacters(in: blanks)
+                return digits.hasPrefix("+") || digits.hasPrefix("-") ? nil : Int64(digits)
+            }
+            guard let first = numbers[0], numbers.allSatisfy({ $0 == first }) else {
+                return "Content-Length is not one number"
+            }
+        }
+        guard let coding = value(forHTTPHeaderField: "Transfer-Encoding")?.trimmingCharacters(in: blanks).lowercased(),
+            coding != "chunked"
+        else { return nil }
+        #if !canImport(FoundationNetworking)
+            // The system says so of a body that it has decoded.
+            if coding == "identity" { return nil }
+        #endif
+        return "it has a transfer coding other than “chunked”"
+    }
 
     /// How many bytes Foundation hands over; `nil` if that isn't known.
     fileprivate var lengthOfBody: Int64? {
@@ -308,6 +335,8 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
 
     // These are accessed only on the delegate's queue.
     var statusCode: Int?
+    /// Why the response is refused.
+    private(set) var fault: String?
     /// How many bytes of the response's body are still to come, if known.
     var missing: Int64?
     var sent: Int64 = 0
@@ -329,6 +358,15 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
 
     func cancel() {
         delegate.cancel(self)
+    }
+
+    /// Passes the head of the final response on, unless it is refused; called on the delegate's queue.
+    func pass(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
+        fault = response.fault
+        guard fault == nil else { return }
+        statusCode = response.statusCode
+        missing = response.lengthOfBody
+        pass(.response(TransportResponse(response, exchangesPerOrigin: exchangesPerOrigin)))
     }
 
     /// Passes an event on, after those before it; called on the delegate's queue.

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite struct URLSessionTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct URLSessionTransportTests {
     @Test("URLSession's timeout is whole and later than the SDK's", arguments: [1e-9, 0.3, 1, 29.5, 1e6, 3e7])
     func roundedUp(seconds: Double) {
         let interval = URLSessionTransport.timeoutInterval(above: .seconds(seconds))
@@ -33,4 +34,64 @@ import Testing
         #expect(failure.urlError(delivery: .maybeSent).code == .networkConnectionLost)
         #expect(failure.delivery == .maybeSent)
     }
+
+    private func fault(_ name: String, _ value: String) throws -> String? {
+        let response = HTTPURLResponse(
+            url: URL(fileURLWithPath: "/"), statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [name: value])
+        return try #require(response).fault
+    }
+
+    @Test(arguments: ["0", "5", "00005", "5, 5", "5,5 ,\t5", "9223372036854775807"])
+    func aLengthIsOneNumber(value: String) throws {
+        #expect(try fault("content-length", value) == nil)
+    }
+
+    @Test(
+        "Anything else is no length",
+        arguments: [
+            "5, 6", "5, ", ", 5", ",", "-1", "-0", "+5", "0x5", "5 5", "5;", "5a", "1e3", "5.0", "５", "5\u{A0}",
+            "9223372036854775808", "chunked",
+        ])
+    func noLength(value: String) throws {
+        #expect(try fault("Content-Length", value) == "Content-Length is not one number")
+    }
+
+    @Test func theOnlyTransferCodingIsChunked() throws {
+        for coding in ["chunked", "Chunked", " CHUNKED\t"] { #expect(try fault("Transfer-Encoding", coding) == nil) }
+        for coding in ["", ",", "gzip", "gzip, chunked", "chunked, chunked", "chunked;q=1", "xchunked"] {
+            #expect(try fault("Transfer-Encoding", coding)?.contains("transfer coding") == true)
+        }
+        // Apple's systems say it of what they have decoded.
+        #if canImport(FoundationNetworking)
+            #expect(try fault("Transfer-Encoding", "identity") != nil)
+        #else
+            #expect(try fault("Transfer-Encoding", "identity") == nil)
+        #endif
+        #expect(try fault("Content-Encoding", "gzip") == nil)
+    }
+
+    #if os(Linux)
+        @Test(
+            "What hides the end of a body is refused as over libcurl, with or without a body to come",
+            arguments: [
+                ("200 OK\r\nContent-Length: 5\r\nContent-Length: 6", "Content-Length is not one number"),
+                ("200 OK\r\nContent-Length: 999999999999999999999", "Content-Length is not one number"),
+                ("200 OK\r\nTransfer-Encoding: gzip, chunked", "a transfer coding other than"),
+                ("302 Found\r\nContent-Length: 5, 6", "Content-Length is not one number"),
+                ("302 Found\r\nLocation: /x\r\nContent-Length: 5, 6", "Content-Length is not one number"),
+            ], TransportUnderTest.all)
+        func refused(head: (fields: String, words: String), over transport: TransportUnderTest) async throws {
+            let server = try LoopbackServer {
+                $0.path == "/next" ? .text("next") : .raw("HTTP/1.1 \(head.fields)\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+            }
+            defer { server.stop() }
+            let atom = Atom.forTest(over: transport)
+            let outcome = await atom.outcome(of: server.endpoint())
+            #expect(outcome.urlError?.code == .cannotParseResponse)
+            #expect(outcome.error?.delivery == .maybeSent)
+            #expect(outcome.error?.description.contains(head.words) == true, "\(outcome)")
+            #expect(outcome.urlError?.userInfo[NSUnderlyingErrorKey] != nil)
+            #expect(await atom.outcome(of: server.endpoint("/next")).text == "next")
+        }
+    #endif
 }
