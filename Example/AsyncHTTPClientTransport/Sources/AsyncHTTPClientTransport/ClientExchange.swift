@@ -206,6 +206,10 @@ extension ClientExchange {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        if let reason = head.fault {
+            stage = max(stage, .sent)
+            return task.eventLoop.makeFailedFuture(ClientFailure.UnreadableHead(reason: reason))
+        }
         stage = .answered
         self.head = head
         var fields: [HeaderItem] = []
@@ -231,4 +235,16 @@ extension ClientExchange {
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) throws {}
+}
+
+extension HTTPResponseHead {
+    /// Why it isn't known how the body is coded (RFC 9112 §6.1): AsyncHTTPClient
+    /// would take the last coding, or the chunks, for all there is.
+    fileprivate var fault: String? {
+        let codings = headers["Transfer-Encoding"]
+        if codings.isEmpty { return nil }
+        if version == .http1_0 { return "HTTP/1.0 has no transfer codings" }
+        return codings.count == 1 && codings[0].lowercased() == "chunked"
+            ? nil : "it has a transfer coding other than “chunked”"
+    }
 }

@@ -27,6 +27,11 @@ struct ClientFailure {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// A head that AsyncHTTPClient accepts and the transport doesn't.
+    struct UnreadableHead: Error {
+        let reason: String
+    }
+
     let error: any Error
     let stage: Stage
     var isCancelled = false
@@ -53,6 +58,7 @@ struct ClientFailure {
         case let error as IOError: system(error)
         case let error as HTTPClientError: client(error)
         case let error as HTTPParserError: parser(error)
+        case let error as UnreadableHead: unreadableHead(error.reason)
         case is NIOHTTPDecoderError: (.badServerResponse, "The server's response is not HTTP")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             (.cannotDecodeRawData, "The body of the server's response can't be read: \(error)")
@@ -126,6 +132,10 @@ struct ClientFailure {
         return refusals.contains { $0.shortDescription == error.shortDescription }
     }
 
+    private func unreadableHead(_ reason: String) -> (URLError.Code, String) {
+        (.cannotParseResponse, "The head of the server's response can't be read: \(reason)")
+    }
+
     private func parser(_ error: HTTPParserError) -> (URLError.Code, String) {
         if stage == .answered {
             if case .invalidEOFState = error { return lost }
@@ -133,12 +143,11 @@ struct ClientFailure {
         }
         switch error {
         case .invalidEOFState, .closedConnection: return lost
-        case .headerOverflow:
-            return (.cannotParseResponse, "The head of the server's response can't be read: it is too large")
+        case .headerOverflow: return unreadableHead("it is too large")
         case .invalidConstant, .invalidVersion, .invalidStatus, .invalidMethod, .unknown:
             return (.badServerResponse, "The server's response is not HTTP")
         default:
-            return (.cannotParseResponse, "The head of the server's response can't be read: \(error)")
+            return unreadableHead("\(error)")
         }
     }
 }

@@ -169,6 +169,27 @@ extension Result where Failure == AtomError {
         }
     }
 
+    @Test(
+        "A response whose transfer coding isn't known is refused, and the next one is another's own",
+        arguments: [
+            ("HTTP/1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "transfer coding"),
+            ("HTTP/1.1", "Transfer-Encoding: gzip, chunked", "transfer coding"),
+            ("HTTP/1.0", "Transfer-Encoding: chunked", "HTTP/1.0"),
+        ])
+    func transferCoding(version: String, field: String, words: String) async throws {
+        let wire = "\(version) 200 OK\r\n\(field)\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+        let server = try LoopbackServer { $0.path == "/next" ? .text("next") : .script([.write(text: wire)]) }
+        defer { server.stop() }
+        let atom = Atom(over: AsyncHTTPClientTransport())
+        let endpoint = try WireEndpoint(server)
+        let outcome = await atom.outcome(of: endpoint)
+        #expect(outcome.urlError == .cannotParseResponse && outcome.error?.delivery == .maybeSent)
+        #expect(outcome.error?.description.contains(words) == true)
+        var next = endpoint
+        next.text = "/next"
+        #expect(try await atom.outcome(of: next).get().data == Data("next".utf8))
+    }
+
     @Test(arguments: [
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi, and more than was announced",
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
