@@ -1,0 +1,90 @@
+import AtomNetworking
+import Foundation
+import HTTPTypes
+import OpenAPIRuntime
+
+/// Sends the operations of a generated client through an ``Atom``.
+///
+/// ```swift
+/// let transport = AtomTransport(atom) { operationID, options in
+///     if operationID == Operations.ListFlights.id { options.requiresAuthorization = false }
+/// }
+/// let client = Client(serverURL: try Servers.Server1.url(), transport: transport)
+/// ```
+///
+/// Every response is returned to the client, whatever its status. Everything else that
+/// can happen is an `AtomError`, which the client throws as the
+/// `underlyingError` of a `ClientError`.
+public struct AtomTransport: ClientTransport {
+    /// Changes the options of an operation.
+    public typealias Adjustment = @Sendable (_ operationID: String, _ options: inout OperationOptions) -> Void
+
+    private let atom: Atom
+    private let adjust: Adjustment
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - atom: Has the session, the retry policy, the deadlines and all the rest.
+    ///   - adjust: Changes the options of an operation. It is called for each request.
+    ///     A generated client has the identifiers as `Operations.….id`.
+    public init(_ atom: Atom, adjusting adjust: @escaping Adjustment = { _, _ in }) {
+        self.atom = atom
+        self.adjust = adjust
+    }
+
+    /// Sends a request, and returns when the head of the response has arrived.
+    ///
+    /// The body is read while it arrives, unless the options say otherwise.
+    ///
+    /// - Throws: `AtomError`.
+    public func send(
+        _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String
+    ) async throws -> (HTTPResponse, HTTPBody?) {
+        var options = OperationOptions()
+        adjust(operationID, &options)
+        let service = atom.enqueue(
+            HTTPRequestEndpoint.make(
+                request, body: await body.map(RequestBody.sending), server: baseURL.absoluteString, options: options))
+        do throws(AtomError) {
+            if options.collectsResponse { return try Self.collected(try await service.resume(), for: request) }
+            return try await Self.streamed(try await service.bytes(), for: request)
+        } catch .response(let response) {
+            // Not one of 200…299, after all retries. The SDK has collected it.
+            return try Self.collected(response, for: request)
+        }
+    }
+
+    private static func collected(
+        _ response: AtomResponse, for request: HTTPRequest
+    ) throws(AtomError) -> (HTTPResponse, HTTPBody?) {
+        guard let head = HTTPResponse(response) else { throw .response(response) }
+        return (head, hasBody(head, for: request) ? HTTPBody(response.data) : nil)
+    }
+
+    private static func streamed(
+        _ stream: ResponseStream<Data>, for request: HTTPRequest
+    ) async throws(AtomError) -> (HTTPResponse, HTTPBody?) {
+        guard let head = HTTPResponse(stream.response) else { throw .response(stream.response) }
+        guard hasBody(head, for: request) else {
+            // To its end, so that the connection can be used again.
+            var parts = stream.makeAsyncIterator()
+            while try await parts.next() != nil {}
+            return (head, nil)
+        }
+        return (head, HTTPBody(stream, length: length(of: head), iterationBehavior: .single))
+    }
+
+    /// Whether a response has a body (RFC 9110 §6.4.1, §15.3.6).
+    private static func hasBody(_ head: HTTPResponse, for request: HTTPRequest) -> Bool {
+        request.method != .head && ![204, 205, 304].contains(head.status.code)
+    }
+
+    /// The length of the body as it is read: not known if it is compressed on the wire.
+    private static func length(of head: HTTPResponse) -> HTTPBody.Length {
+        guard !head.headerFields.contains(.contentEncoding),
+            let length = head.headerFields[.contentLength].flatMap({ Int64($0) }), length >= 0
+        else { return .unknown }
+        return .known(length)
+    }
+}
