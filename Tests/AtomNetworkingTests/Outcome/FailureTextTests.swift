@@ -172,7 +172,7 @@
         @Test("The table in the article has what is said")
         func table() async throws {
             let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../../Documentation/AtomNetworking.docc/HandlingErrors.md")
+                .appendingPathComponent("../../../Documentation/AtomNetworking.docc/ErrorTexts.md")
             let text = try String(contentsOf: article, encoding: .utf8)
             let rows = try await rows().map(\.text)
             #expect(rows.count >= 20)
