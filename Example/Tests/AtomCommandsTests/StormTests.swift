@@ -49,6 +49,8 @@ import Testing
         #expect(light.contains(bar("262.4", "128.0", "2.0", "9.0", "#c4310a")))
         #expect(light.contains(bar("351.6", "106.0", "178.4", "40.0", "#a6498c") + #" fill-opacity="0.18""#))
         #expect(dark.contains(bar("84.0", "129.0", "178.4", "7.0", "#56b4e9")))
+        #expect(light.contains("1 answered, 0 failed, 1 × 401, 1 refresh; each request"))
+        for label in [">0<", ">20<", ">100<"] { #expect(light.contains(label)) }
         // Viewers without style sheets would draw all in black.
         for picture in [light, dark] { #expect(!picture.contains("<style") && !picture.contains("class=")) }
         // The two differ in nothing but colours.

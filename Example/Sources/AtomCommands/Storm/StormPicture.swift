@@ -66,9 +66,10 @@ struct StormPicture {
     func svg() -> String {
         let requests = timeline.requests
         let title = "Storm of \(requests.count) requests"
+        let refreshes = timeline.refreshes.count
         let subtitle = """
             \(requests.count { !$0.isFailed }) answered, \(requests.count(where: \.isFailed)) failed, \
-            \(requests.reduce(0) { $0 + $1.refusals.count }) × 401, \(timeline.refreshes.count) refreshes; \
+            \(requests.reduce(0) { $0 + $1.refusals.count }) × 401, \(refreshes) refresh\(refreshes == 1 ? "" : "es"); \
             \(stride == 1 ? "each request" : "every \(stride)th request"), in the order of their start
             """
         let lines =
@@ -95,7 +96,7 @@ struct StormPicture {
         ]
         var place = Self.left
         return entries.flatMap { fill, words in
-            defer { place += 40 + Double(words.count) * 6.2 }
+            defer { place += 38 + Double(words.count) * 5.6 }
             return [bar(fill, from: place, to: place + 12, y: 75, height: 10), small(words, x: place + 18, y: 84)]
         }
     }
@@ -107,7 +108,7 @@ struct StormPicture {
             let place = x(origin + moment)
             return [
                 bar(palette.grid, from: place, to: place + 1, y: Self.top - 22, height: bottom + 30 - Self.top),
-                small("\((moment * 1_000_000).rounded() / 1000)", x: place, y: bottom + 24, .middle),
+                small(String(format: "%.10g", moment * 1000), x: place, y: bottom + 24, .middle),
             ]
         }
         return marks + [small("milliseconds", x: Self.right, y: bottom + 42, .end)]
