@@ -14,7 +14,7 @@ let package = Package(
         .package(name: "AtomNetworking", path: "../.."),
         // Only for the tests: the airline server.
         .package(name: "Example", path: ".."),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-openapi-runtime", from: "1.11.0"),
     ],
     targets: [

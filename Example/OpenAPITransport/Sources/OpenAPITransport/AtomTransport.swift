@@ -43,9 +43,9 @@ public struct AtomTransport: ClientTransport {
     ) async throws -> (HTTPResponse, HTTPBody?) {
         var options = OperationOptions()
         adjust(operationID, &options)
+        let body: RequestBody? = if let body { await .sending(body) } else { nil }
         let service = atom.enqueue(
-            HTTPRequestEndpoint.make(
-                request, body: await body.map(RequestBody.sending), server: baseURL.absoluteString, options: options))
+            HTTPRequestEndpoint.make(request, body: body, server: baseURL.absoluteString, options: options))
         do throws(AtomError) {
             if options.collectsResponse { return try Self.collected(try await service.resume(), for: request) }
             return try await Self.streamed(try await service.bytes(), for: request)

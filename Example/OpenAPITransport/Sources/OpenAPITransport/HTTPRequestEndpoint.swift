@@ -83,9 +83,10 @@ struct HTTPRequestEndpoint: Requestable {
             if prefix.hasSuffix("/") { prefix.removeLast() }
 
             let question = target.firstIndex(of: "?") ?? target.endIndex
-            let path = prefix + target[..<question]
-            self.path = try URLPath(path.isEmpty ? "/" : String(path))
-            text = (path.isEmpty ? "/" : path) + target[question...]
+            var path = String(prefix + target[..<question])
+            if path.isEmpty { path = "/" }
+            self.path = try URLPath(path)
+            text = path + target[question...]
             queryItems = question == target.endIndex ? nil : Self.queryItems(target[question...].dropFirst())
         }
 

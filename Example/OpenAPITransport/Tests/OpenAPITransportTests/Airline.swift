@@ -79,7 +79,7 @@ func withAirline(
 }
 
 /// What an operation has failed with.
-func failure(of operation: () async throws -> some Any) async -> AtomError? {
+func failure<T>(of operation: () async throws -> T) async -> AtomError? {
     do {
         _ = try await operation()
         return nil

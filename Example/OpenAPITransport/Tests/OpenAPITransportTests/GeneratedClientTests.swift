@@ -40,7 +40,8 @@ import Testing
             let error = await failure { try await client.readMiles() }
             #expect(error?.isAccessTokenRefreshFailure == true)
             // Nothing is signed for it.
-            #expect(try await client.listFlights().ok.body.json.count == 6)
+            let flights = try await client.listFlights().ok.body.json
+            #expect(flights.count == 6)
         }
     }
 
