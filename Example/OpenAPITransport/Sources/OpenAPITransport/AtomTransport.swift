@@ -48,7 +48,10 @@ public struct AtomTransport: ClientTransport {
             HTTPRequestEndpoint.make(request, body: body, server: baseURL.absoluteString, options: options))
         do throws(AtomError) {
             if options.collectsResponse { return try Self.collected(try await service.resume(), for: request) }
-            return try await Self.streamed(try await service.bytes(), for: request)
+            let stream = try await service.bytes()
+            let head = try Self.head(of: stream.response)
+            guard Self.hasBody(head, for: request) else { return (head, nil) }
+            return (head, HTTPBody(stream, length: Self.length(of: head), iterationBehavior: .single))
         } catch .response(let response) {
             // Not one of 200…299, after all retries. The SDK has collected it.
             return try Self.collected(response, for: request)
@@ -58,21 +61,13 @@ public struct AtomTransport: ClientTransport {
     private static func collected(
         _ response: AtomResponse, for request: HTTPRequest
     ) throws(AtomError) -> (HTTPResponse, HTTPBody?) {
-        guard let head = HTTPResponse(response) else { throw .response(response) }
+        let head = try head(of: response)
         return (head, hasBody(head, for: request) ? HTTPBody(response.data) : nil)
     }
 
-    private static func streamed(
-        _ stream: ResponseStream<Data>, for request: HTTPRequest
-    ) async throws(AtomError) -> (HTTPResponse, HTTPBody?) {
-        guard let head = HTTPResponse(stream.response) else { throw .response(stream.response) }
-        guard hasBody(head, for: request) else {
-            // To its end, so that the connection can be used again.
-            var parts = stream.makeAsyncIterator()
-            while try await parts.next() != nil {}
-            return (head, nil)
-        }
-        return (head, HTTPBody(stream, length: length(of: head), iterationBehavior: .single))
+    private static func head(of response: AtomResponse) throws(AtomError) -> HTTPResponse {
+        guard let head = HTTPResponse(response) else { throw .unexpected }
+        return head
     }
 
     /// Whether a response has a body (RFC 9110 §6.4.1, §15.3.6).

@@ -162,7 +162,7 @@ import Testing
 
     @Test func aDownloadArrivesInParts() async throws {
         try await withAirline { client, _ in
-            let size = 20_000_000
+            let size = 3_000_000
             let file = try await client.download(path: .init(size: size)).ok.body.binary
             #expect(file.length == .known(Int64(size)))
             var (offset, parts, isRight) = (0, 0, true)
