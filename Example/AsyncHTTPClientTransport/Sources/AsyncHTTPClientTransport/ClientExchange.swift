@@ -238,9 +238,13 @@ extension ClientExchange {
 }
 
 extension HTTPResponseHead {
-    /// Why it isn't known how the body is coded (RFC 9112 §6.1): AsyncHTTPClient
-    /// would take the last coding, or the chunks, for all there is.
+    /// Why the body can't be decoded (RFC 9112 §6.1, RFC 9110 §8.4):
+    /// AsyncHTTPClient would take one of several codings for all there is.
     fileprivate var fault: String? {
+        let contents = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
+        if contents.count > 1, ["gzip", "deflate"].contains(contents[0]) {
+            return "it has more than one content coding"
+        }
         let codings = headers["Transfer-Encoding"]
         if codings.isEmpty { return nil }
         if version == .http1_0 { return "HTTP/1.0 has no transfer codings" }

@@ -170,13 +170,14 @@ extension Result where Failure == AtomError {
     }
 
     @Test(
-        "A response whose transfer coding isn't known is refused, and the next one is another's own",
+        "A response whose codings can't be undone is refused, and the next one is another's own",
         arguments: [
             ("HTTP/1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "transfer coding"),
             ("HTTP/1.1", "Transfer-Encoding: gzip, chunked", "transfer coding"),
             ("HTTP/1.0", "Transfer-Encoding: chunked", "HTTP/1.0"),
+            ("HTTP/1.1", "Transfer-Encoding: chunked\r\nContent-Encoding: gzip, gzip", "content coding"),
         ])
-    func transferCoding(version: String, field: String, words: String) async throws {
+    func codings(version: String, field: String, words: String) async throws {
         let wire = "\(version) 200 OK\r\n\(field)\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
         let server = try LoopbackServer { $0.path == "/next" ? .text("next") : .script([.write(text: wire)]) }
         defer { server.stop() }
