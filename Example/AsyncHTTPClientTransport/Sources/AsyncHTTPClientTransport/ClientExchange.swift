@@ -47,6 +47,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     // Accessed only on the loop.
     private var stage = ClientFailure.Stage.unsent
     private var head: HTTPResponseHead?
+    private var isHalfDecoded = false
     private var hasData = false
     private var lastEvent: TransportEvent?
     private var changes = 0
@@ -208,10 +209,11 @@ extension ClientExchange {
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         if let reason = head.fault {
             stage = max(stage, .sent)
-            return task.eventLoop.makeFailedFuture(ClientFailure.UnreadableHead(reason: reason))
+            return task.eventLoop.makeFailedFuture(ClientFailure.Refusal.head(reason))
         }
         stage = .answered
         self.head = head
+        isHalfDecoded = head.isHalfDecoded
         var fields: [HeaderItem] = []
         fields.reserveCapacity(head.headers.count)
         for (name, value) in head.headers { fields.append(HeaderItem(name: name, value: value)) }
@@ -222,6 +224,9 @@ extension ClientExchange {
 
     /// More data is read after this returns, so the receiver controls the pace.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        if isHalfDecoded, buffer.readableBytes > 0 {
+            return task.eventLoop.makeFailedFuture(ClientFailure.Refusal.body("it has more than one content coding"))
+        }
         if buffer.readableBytes > 0 {
             hasData = true
             receive(.data(buffer.withUnsafeReadableBytes { Data($0) }))
@@ -238,13 +243,16 @@ extension ClientExchange {
 }
 
 extension HTTPResponseHead {
-    /// Why the body can't be decoded (RFC 9112 §6.1, RFC 9110 §8.4):
-    /// AsyncHTTPClient would take one of several codings for all there is.
+    /// Whether AsyncHTTPClient decodes one of several content codings, and
+    /// would pass the others on as the content.
+    fileprivate var isHalfDecoded: Bool {
+        let codings = headers[canonicalForm: "Content-Encoding"]
+        return codings.count > 1 && ["gzip", "deflate"].contains(codings[0].lowercased())
+    }
+
+    /// Why it isn't known how the body is coded (RFC 9112 §6.1): AsyncHTTPClient
+    /// would take the last coding, or the chunks, for all there is.
     fileprivate var fault: String? {
-        let contents = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
-        if contents.count > 1, ["gzip", "deflate"].contains(contents[0]) {
-            return "it has more than one content coding"
-        }
         let codings = headers["Transfer-Encoding"]
         if codings.isEmpty { return nil }
         if version == .http1_0 { return "HTTP/1.0 has no transfer codings" }

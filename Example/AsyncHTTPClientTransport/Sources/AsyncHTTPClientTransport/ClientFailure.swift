@@ -27,9 +27,10 @@ struct ClientFailure {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// A head that AsyncHTTPClient accepts and the transport doesn't.
-    struct UnreadableHead: Error {
-        let reason: String
+    /// What AsyncHTTPClient accepts and the transport doesn't.
+    enum Refusal: Error {
+        case head(String)
+        case body(String)
     }
 
     let error: any Error
@@ -58,10 +59,11 @@ struct ClientFailure {
         case let error as IOError: system(error)
         case let error as HTTPClientError: client(error)
         case let error as HTTPParserError: parser(error)
-        case let error as UnreadableHead: unreadableHead(error.reason)
+        case Refusal.head(let reason): unreadableHead(reason)
+        case Refusal.body(let reason): unreadableBody(reason)
         case is NIOHTTPDecoderError: (.badServerResponse, "The server's response is not HTTP")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
-            (.cannotDecodeRawData, "The body of the server's response can't be read: \(error)")
+            unreadableBody("\(error)")
         case is SocketAddressError:
             (.cannotFindHost, "No server with this name was found")
         case let error as ChannelError:
@@ -136,10 +138,14 @@ struct ClientFailure {
         (.cannotParseResponse, "The head of the server's response can't be read: \(reason)")
     }
 
+    private func unreadableBody(_ reason: String) -> (URLError.Code, String) {
+        (.cannotDecodeRawData, "The body of the server's response can't be read: \(reason)")
+    }
+
     private func parser(_ error: HTTPParserError) -> (URLError.Code, String) {
         if stage == .answered {
             if case .invalidEOFState = error { return lost }
-            return (.cannotDecodeRawData, "The body of the server's response can't be read: \(error)")
+            return unreadableBody("\(error)")
         }
         switch error {
         case .invalidEOFState, .closedConnection: return lost
