@@ -89,7 +89,8 @@ import Testing
             let outcome = await atom.outcome(of: server.endpoint())
             #expect(outcome.urlError?.code == .cannotParseResponse)
             #expect(outcome.error?.delivery == .maybeSent)
-            #expect(outcome.error?.description.contains(head.words) == true, "\(outcome)")
+            // Newer versions of libcurl refuse some of them by themselves, in their own words.
+            #expect(transport.kind == .curl || outcome.error?.description.contains(head.words) == true, "\(outcome)")
             #expect(outcome.urlError?.userInfo[NSUnderlyingErrorKey] != nil)
             #expect(await atom.outcome(of: server.endpoint("/next")).text == "next")
         }
