@@ -37,6 +37,8 @@ let package = Package(
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
