@@ -18,6 +18,7 @@ public struct AtomCommand: AsyncParsableCommand {
         subcommands: [
             TourCommand.self, ServeCommand.self, LoginCommand.self, WhoamiCommand.self, LogoutCommand.self,
             RequestCommand.self, UploadCommand.self, DownloadCommand.self, StreamCommand.self, StormCommand.self,
+            DocsCommand.self,
         ],
         defaultSubcommand: TourCommand.self
     )

@@ -74,15 +74,15 @@ struct ClientFailure {
     }
 
     private var timedOut: (URLError.Code, String) {
-        (.timedOut, "The connection to the server timed out")
+        (.timedOut, "The server did not respond in time")
     }
 
     private var lost: (URLError.Code, String) {
         switch stage {
-        case .unsent: (.networkConnectionLost, "The connection was lost before the request was sent")
-        case .sent: (.networkConnectionLost, "The connection was lost: the server closed it without a response")
+        case .unsent: (.networkConnectionLost, "The connection was lost")
+        case .sent: (.networkConnectionLost, "The server closed the connection without a response")
         case .answered:
-            (.networkConnectionLost, "The connection was lost: it was closed before the whole body had arrived")
+            (.networkConnectionLost, "The connection was closed before the whole body had arrived")
         }
     }
 
@@ -108,10 +108,10 @@ struct ClientFailure {
             timedOut
         case .readTimeout, .writeTimeout, .deadlineExceeded: (.timedOut, "The server did not respond in time")
         case .alreadyShutdown: (.cancelled, "The transport has been shut down")
-        case .cancelled: (.cancelled, "The exchange was cancelled: the transport has been shut down")
-        case .invalidURL, .emptyHost, .emptyScheme: (.badURL, "AsyncHTTPClient can't read the URL")
+        case .cancelled: (.cancelled, "The transport has been shut down")
+        case .invalidURL, .emptyHost, .emptyScheme: (.badURL, "The URL can't be requested")
         case .invalidProxyResponse, .proxyAuthenticationRequired:
-            (.cannotConnectToHost, "The proxy refused the connection: \(error.shortDescription)")
+            (.cannotConnectToHost, "The proxy made no connection to the server: \(error.shortDescription)")
         default:
             if isRefusal {
                 (.unknown, "AsyncHTTPClient rejects the request: \(error.shortDescription)")
