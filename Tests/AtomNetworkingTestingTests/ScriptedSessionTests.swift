@@ -125,6 +125,25 @@ struct ScriptedSessionTests {
         #expect(wire.authorizationServer.counts.refreshes == 1)
     }
 
+    @Test func aRefusedRefreshAsksTheProviderOfTheTest() async throws {
+        struct Login: TokenCredentialProvider {
+            let server: ScriptedAuthorizationServer
+            func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential { server.signIn() }
+        }
+        let wire = ScriptedTransport([.status(204)])
+        let server = wire.authorizationServer
+        wire.tokenStore.stored = server.signIn()
+        var configuration = ServiceConfiguration()
+        configuration.authenticationMethod = .bearer(
+            server.authentication(wire.tokenStore, signIn: Login(server: server)))
+        wire.install(in: &configuration)
+        server.endSessions()
+        try await Atom(serviceConfiguration: configuration).enqueue(Call()).resume()
+        #expect(wire.requests.map(\.bearerToken) == ["A1", "A2"])
+        #expect(server.counts.refusals == 1 && wire.tokenStore.stored?.refreshToken == "R2")
+        try wire.verify()
+    }
+
     @Test func aServerCanBeUnavailable() async throws {
         let (atom, wire) = Atom.scripted(.status(204), signedIn: true, expiringIn: .seconds(60))
         wire.authorizationServer.failRefreshes(retryAfter: 10)

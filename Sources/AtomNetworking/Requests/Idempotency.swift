@@ -18,8 +18,8 @@ public struct Idempotency: Sendable, Hashable {
 
     /// The SDK adds an `Idempotency-Key` field, by which the server recognises a request that it has processed before.
     ///
-    /// The key is a random UUID, the same in every attempt of a `resume`. A field of the
-    /// endpoint's own wins. Use it only for servers that know the field.
+    /// The key is a random UUID, the same in every attempt of a `resume`, and another one in
+    /// the next `resume`. A field of the endpoint's own wins. Use it only for servers that know it.
     public static let byKey = Idempotency(kind: .byKey)
 }
 

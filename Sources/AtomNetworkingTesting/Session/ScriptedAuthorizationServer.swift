@@ -128,10 +128,18 @@ public final class ScriptedAuthorizationServer: Sendable {
     ///
     /// From now on the wire answers a request with a 401 if it has an access
     /// token that isn't valid.
-    public func authentication(_ store: any TokenCredentialStore) -> BearerAuthentication {
+    ///
+    /// - Parameters:
+    ///   - store: Where the tokens are kept, for example `wire.tokenStore`.
+    ///   - provider: Signs a user in when a refresh can't help, with tokens of
+    ///     ``signIn()``.
+    public func authentication(
+        _ store: any TokenCredentialStore, signIn provider: (any TokenCredentialProvider)? = nil
+    ) -> BearerAuthentication {
         state.withLock { $0.isInUse = true }
         var authentication = BearerAuthentication(
-            endpoint: tokenEndpoint, client: ClientCredential(id: "client", secret: "secret"), store: store)
+            endpoint: tokenEndpoint, client: ClientCredential(id: "client", secret: "secret"), store: store,
+            signIn: provider)
         authentication.revocationEndpoint = revocationEndpoint
         return authentication
     }

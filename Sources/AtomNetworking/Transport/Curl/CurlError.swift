@@ -43,7 +43,7 @@
         /// For an authority that isn't known.
         private var remedy: String? {
             ["issuer", "self-signed", "self signed"].contains { message.contains($0) }
-                ? "the transport's configuration names further authorities in trust" : nil
+                ? "to trust another authority, give it to CurlTransport as one of its authorities" : nil
         }
 
         private var problemInBody: WireProblem {

@@ -131,7 +131,7 @@
             let text = AtomError.session(failure.urlError(delivery: .notSent)).description
             #expect(text.hasPrefix("No secure connection could be made: SSL certificate problem"))
             #expect(text.contains("root at example.com"))
-            #expect(text.hasSuffix("further authorities in trust."))
+            #expect(text.hasSuffix("as one of its authorities."))
         }
 
         @Test("No error of libcurl is without an explanation", arguments: Stage.allCases)
