@@ -59,7 +59,7 @@
         var body: some View {
             Menu("Server") {
                 Button("Let the access token expire") { demonstration.server?.expireAccessTokens() }
-                Button("End the session") { demonstration.server?.revokeFamilies() }
+                Button("End the session") { demonstration.server?.endSessions() }
             }
         }
     }
