@@ -12,6 +12,7 @@ import Testing
             let list = MileageList(account.service)
             await list.refresh()
             #expect(list.hasMore)
+            await wait { account.phase == .signedIn }
             await list.loadMore()
             // The token dies between two pages.
             server.expireAccessTokens()
@@ -22,6 +23,7 @@ import Testing
             #expect(list.activities.count == 57)
             #expect(list.message == nil)
             #expect(server.counters.refreshes == 1)
+            #expect(account.phase == .signedIn, "nothing of it was noticed")
         }
     }
 
@@ -68,12 +70,15 @@ import Testing
     }
 
     @Test func aFailedPageCanBeAskedForAgain() async throws {
-        try await withScriptedService(first, .failure(.notConnectedToInternet), last) { service, _ in
+        let offline = ScriptedResponse.failure(.cannotConnectToHost)
+        try await withScriptedService(first, offline, offline, last) { service, _ in
             let list = MileageList(service)
             await list.refresh()
-            await list.loadMore()
-            #expect(list.message == "You seem to be offline. Please try again later.")
-            #expect(list.hasMore)
+            for load in [list.loadMore, list.refresh] {
+                await load()
+                #expect(list.message == "You seem to be offline. Please try again later.")
+                #expect(list.activities.map(\.number) == [2] && list.hasMore, "the old lines stay")
+            }
 
             await list.loadMore()
             #expect(list.message == nil)

@@ -22,14 +22,9 @@ public struct AirlineService {
         func endpoint(_ path: String) throws(AtomError) -> AuthorizationEndpoint {
             try AuthorizationEndpoint(scheme: base.scheme, host: base.host, port: base.port, path: path)
         }
-        let token = try endpoint("/oauth/token")
-        let client = ClientCredential(id: Self.clientID)
-        var bearer =
-            if let prompt {
-                BearerAuthentication(endpoint: token, client: client, store: store, signIn: prompt)
-            } else {
-                BearerAuthentication(endpoint: token, client: client, store: store)
-            }
+        var bearer = BearerAuthentication(
+            endpoint: try endpoint("/oauth/token"), client: ClientCredential(id: Self.clientID), store: store,
+            signIn: prompt)
         bearer.revocationEndpoint = try endpoint("/oauth/revoke")
         // A refresh may take as long as a request may, unless this says less.
         bearer.deadline = .seconds(30)

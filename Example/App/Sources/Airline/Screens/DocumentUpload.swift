@@ -56,10 +56,7 @@ public final class DocumentUpload {
         do {
             let receipt = try await request.resume(
                 expecting: Receipt.self,
-                progress: { progress in
-                    // Reported on the service's queue.
-                    Task { @MainActor [weak self] in self?.report(progress, of: number) }
-                })
+                progress: TransferProgress.onMainActor { [weak self] in self?.report($0, of: number) })
             phase = .sent(bytes: receipt.bytes)
         } catch {
             phase = ErrorMessage.text(for: error).map { .failed($0) } ?? .ready
