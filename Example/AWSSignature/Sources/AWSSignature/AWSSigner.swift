@@ -82,12 +82,9 @@ public struct AWSSigner: RequestSigner {
 
     /// The time as AWS writes it, for example `20150830T123600Z`.
     private static func time(of date: Date) -> String {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
-        return String(
-            format: "%04d%02d%02dT%02d%02d%02dZ", parts.year ?? 0, parts.month ?? 0, parts.day ?? 0, parts.hour ?? 0,
-            parts.minute ?? 0, parts.second ?? 0)
+        date.formatted(
+            .iso8601.year().month().day().time(includingFractionalSeconds: false)
+                .dateSeparator(.omitted).timeSeparator(.omitted).timeZone(separator: .omitted))
     }
 
     private func payloadHash(of request: SignableRequest) throws -> String {
