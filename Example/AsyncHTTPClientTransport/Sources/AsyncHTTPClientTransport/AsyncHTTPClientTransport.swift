@@ -96,7 +96,7 @@ public final class AsyncHTTPClientTransport: Transport {
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let clientRequest: HTTPClient.Request
-        let stream = request.body.flatMap { $0.data == nil ? RequestStream($0) : nil }
+        let stream = request.body.flatMap { RequestStream($0) }
         do {
             clientRequest = try HTTPClient.Request(request, stream: stream)
         } catch {
@@ -131,7 +131,8 @@ extension HTTPClient.Request {
         if !request.headerFields.contains("Accept-Encoding") { fields.append(("Accept-Encoding", "gzip, deflate")) }
         try self.init(
             url: request.target.absoluteString, method: HTTPMethod(rawValue: request.method),
-            headers: HTTPHeaders(fields), body: stream?.clientBody ?? request.body?.data.map { .data($0) })
+            headers: HTTPHeaders(fields),
+            body: stream?.clientBody ?? request.body?.data.map { .byteBuffer(ByteBuffer(bytes: $0)) })
     }
 }
 

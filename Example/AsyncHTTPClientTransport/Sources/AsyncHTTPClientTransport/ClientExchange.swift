@@ -29,7 +29,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private let turn: LoopTurn
     private let mayChangeConnection: Bool
     private let receiver: @Sendable (TransportEvent) -> Void
-    /// The body, unless it is in memory.
+    /// The body, unless it is sent in one part.
     private let stream: RequestStream?
     /// The deadline for the request to get a connection.
     private let connectDeadline: NIODeadline

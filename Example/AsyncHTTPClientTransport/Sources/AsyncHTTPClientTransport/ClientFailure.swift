@@ -56,7 +56,7 @@ struct ClientFailure {
     private var diagnosis: (URLError.Code, String) {
         switch error {
         case let error as NIOConnectionError: connection(error)
-        case let error as IOError: system(error)
+        case is IOError: stage == .unsent ? unreachable : lost
         case let error as HTTPClientError: client(error)
         case let error as HTTPParserError: parser(error)
         case Refusal.head(let reason): unreadableHead(reason)
@@ -64,17 +64,21 @@ struct ClientFailure {
         case is NIOHTTPDecoderError: (.badServerResponse, "The server's response is not HTTP")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             unreadableBody("\(error)")
-        case is SocketAddressError:
-            (.cannotFindHost, "No server with this name was found")
-        case let error as ChannelError:
-            if case .connectTimeout = error { timedOut } else { lost }
-        default:
-            if isSecurity { insecure } else { lost }
+        case is SocketAddressError: noHost
+        default: Self.isConnectTimeout(error) ? timedOut : isSecurity ? insecure : lost
         }
     }
 
-    private var timedOut: (URLError.Code, String) {
-        (.timedOut, "The server did not respond in time")
+    private var noHost: (URLError.Code, String) { (.cannotFindHost, "No server with this name was found") }
+
+    private var unreachable: (URLError.Code, String) {
+        (.cannotConnectToHost, "The server refused the connection or can't be reached")
+    }
+
+    private var timedOut: (URLError.Code, String) { (.timedOut, "The server did not respond in time") }
+
+    private static func isConnectTimeout(_ error: any Error) -> Bool {
+        if case .connectTimeout? = error as? ChannelError { true } else { false }
     }
 
     private var lost: (URLError.Code, String) {
@@ -87,18 +91,8 @@ struct ClientFailure {
     }
 
     private func connection(_ error: NIOConnectionError) -> (URLError.Code, String) {
-        guard !error.connectionErrors.isEmpty else {
-            return (.cannotFindHost, "No server with this name was found")
-        }
-        if error.connectionErrors.contains(where: { ($0.error as? ChannelError)?.isConnectTimeout == true }) {
-            return timedOut
-        }
-        return (.cannotConnectToHost, "The server refused the connection or can't be reached")
-    }
-
-    private func system(_ error: IOError) -> (URLError.Code, String) {
-        stage == .unsent
-            ? (.cannotConnectToHost, "The server refused the connection or can't be reached") : lost
+        if error.connectionErrors.isEmpty { return noHost }
+        return error.connectionErrors.contains { Self.isConnectTimeout($0.error) } ? timedOut : unreachable
     }
 
     private func client(_ error: HTTPClientError) -> (URLError.Code, String) {
@@ -168,22 +162,14 @@ extension ClientFailure {
             return (.secureConnectionFailed, "The secure connection broke: \(error)")
         }
         let text = String(describing: error)
-        let explanation = "No secure connection could be made: \(text)"
-        if error is NIOSSLExtraError {
-            return (.serverCertificateUntrusted, explanation + " (the certificate is for another host)")
-        }
-        if text.contains("CERTIFICATE_VERIFY_FAILED") {
-            return (.serverCertificateUntrusted, explanation + " (the certificate is not trusted)")
-        }
-        if text.contains("WRONG_VERSION_NUMBER") {
-            return (.secureConnectionFailed, explanation + " (the server does not use TLS)")
-        }
-        return (.secureConnectionFailed, explanation)
-    }
-}
-
-extension ChannelError {
-    fileprivate var isConnectTimeout: Bool {
-        if case .connectTimeout = self { true } else { false }
+        let (code, reason): (URLError.Code, String) =
+            if error is NIOSSLExtraError {
+                (.serverCertificateUntrusted, " (the certificate is for another host)")
+            } else if text.contains("CERTIFICATE_VERIFY_FAILED") {
+                (.serverCertificateUntrusted, " (the certificate is not trusted)")
+            } else {
+                (.secureConnectionFailed, text.contains("WRONG_VERSION_NUMBER") ? " (the server does not use TLS)" : "")
+            }
+        return (code, "No secure connection could be made: \(text)\(reason)")
     }
 }

@@ -7,7 +7,7 @@ import NIOCore
 ///
 /// AsyncHTTPClient asks for the body once for each connection that it tries.
 final class RequestStream: @unchecked Sendable {
-    /// The largest part.
+    /// The largest part: small enough to report progress within any timeout.
     private static let partSize = 128 << 10
 
     private let body: TransportBody
@@ -16,7 +16,11 @@ final class RequestStream: @unchecked Sendable {
     private var reader: TransportBodyReader?
     private var isClosed = false
 
-    init(_ body: TransportBody) { self.body = body }
+    /// `nil` for bytes in memory that are one part.
+    init?(_ body: TransportBody) {
+        if let data = body.data, data.count <= Self.partSize { return nil }
+        self.body = body
+    }
 
     /// The body in AsyncHTTPClient's form.
     var clientBody: HTTPClient.Body {

@@ -15,12 +15,12 @@ import Testing
 /// A path of a server for tests.
 struct WireEndpoint: Requestable {
     let base: BaseURL
-    var text = "/x"
+    let text: String
     let method: HTTPMethod
-    var body: RequestBody?
-    var acceptableStatusCodes = 200...399
+    let acceptableStatusCodes = 200...399
 
-    init(_ server: LoopbackServer, method: HTTPMethod = .get) throws(AtomError) {
+    init(_ server: LoopbackServer, _ text: String = "/x", method: HTTPMethod = .get) throws(AtomError) {
+        self.text = text
         self.method = method
         base = try BaseURL(scheme: .http, host: server.host, port: server.port)
     }
@@ -182,13 +182,10 @@ extension Result where Failure == AtomError {
         let server = try LoopbackServer { $0.path == "/next" ? .text("next") : .script([.write(text: wire)]) }
         defer { server.stop() }
         let atom = Atom(over: AsyncHTTPClientTransport())
-        let endpoint = try WireEndpoint(server)
-        let outcome = await atom.outcome(of: endpoint)
+        let outcome = await atom.outcome(of: try WireEndpoint(server))
         #expect(outcome.urlError == .cannotParseResponse && outcome.error?.delivery == .maybeSent)
         #expect(outcome.error?.description.contains(words) == true)
-        var next = endpoint
-        next.text = "/next"
-        #expect(try await atom.outcome(of: next).get().data == Data("next".utf8))
+        #expect(try await atom.outcome(of: WireEndpoint(server, "/next")).get().data == Data("next".utf8))
     }
 
     @Test func aBodyThatWouldBeHalfDecodedIsRefused() async throws {
@@ -211,9 +208,7 @@ extension Result where Failure == AtomError {
         let server = try LoopbackServer { $0.path == "/next" ? .text("next") : .script([.write(text: wire)]) }
         defer { server.stop() }
         let atom = Atom(over: AsyncHTTPClientTransport())
-        let endpoint = try WireEndpoint(server)
-        var next = endpoint
-        next.text = "/next"
+        let (endpoint, next) = (try WireEndpoint(server), try WireEndpoint(server, "/next"))
         for _ in 0..<20 {
             let response = try await atom.outcome(of: endpoint).get()
             #expect(response.statusCode == 200 ? response.data.count == 2 : response.data.isEmpty)
