@@ -44,17 +44,29 @@ public struct TraceParentTracer: Tracer {
         injector.inject("00-\(span.traceID)-\(span.spanID)-01", forKey: "traceparent", into: &carrier)
     }
 
-    /// Reads `traceparent`.
+    /// Does nothing: nobody sends it requests.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
-    ) where Extract.Carrier == Carrier {
-        let parts = extractor.extract(key: "traceparent", from: carrier)?.split(separator: "-").map(String.init) ?? []
-        guard parts.count == 4, parts[1].count == 32, parts[2].count == 16 else { return }
-        context.inMemorySpanContext = InMemorySpanContext(traceID: parts[1], spanID: parts[2], parentSpanID: nil)
-    }
+    ) where Extract.Carrier == Carrier {}
 
     private static func hexadecimal(_ value: UInt64) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension FinishedInMemorySpan {
+    /// All attributes, as texts.
+    public var texts: [String: String] {
+        var texts: [String: String] = [:]
+        // swift-format-ignore: ReplaceForEachWithForLoop
+        attributes.forEach { name, value in
+            switch value {
+            case .string(let text): texts[name] = text
+            case .int64(let number): texts[name] = "\(number)"
+            default: texts[name] = "\(value)"
+            }
+        }
+        return texts
     }
 }

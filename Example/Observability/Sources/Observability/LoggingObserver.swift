@@ -38,22 +38,9 @@ public struct LoggingObserver: RequestObserver {
     }
 
     private var minimumLevel: LogLevel {
-        switch logger.logLevel {
-        case .trace, .debug: .debug
-        case .info: .info
-        case .notice: .notice
-        case .warning: .warning
-        case .error, .critical: .error
-        }
+        LogLevel.allCases.first { Self.level($0) >= logger.logLevel } ?? .error
     }
 
-    private static func level(_ level: LogLevel) -> Logger.Level {
-        switch level {
-        case .debug: .debug
-        case .info: .info
-        case .notice: .notice
-        case .warning: .warning
-        case .error: .error
-        }
-    }
+    /// The two libraries have the same names.
+    private static func level(_ level: LogLevel) -> Logger.Level { Logger.Level(rawValue: "\(level)") ?? .critical }
 }

@@ -11,17 +11,10 @@ import Metrics
 /// ``MetricName`` lists the metrics. Their dimensions have few values: no path,
 /// no number of a request, no message of an error.
 public final class MetricsObserver: RequestObserver {
-    private struct Key: Hashable {
-        let name: String
-        let dimensions: [String]
-    }
-
     private struct Content {
         var records: [UInt64: AttemptRecord] = [:]
-        /// A backend may make another one at each call.
-        var timers: [Key: Timer] = [:]
-        var recorders: [Key: Recorder] = [:]
-        var meters: [Key: Meter] = [:]
+        /// By name and dimensions; a backend may make another one at each call.
+        var metrics: [[String]: any Sendable] = [:]
     }
 
     private let factory: any MetricsFactory
@@ -61,9 +54,9 @@ public final class MetricsObserver: RequestObserver {
         if let failure = attempt.failure { dimensions.append((AttributeName.errorType, failure.type)) }
         if let head = attempt.head { dimensions.append((AttributeName.responseStatusCode, "\(head.statusCode)")) }
         if let version = attempt.protocolVersion { dimensions.append((AttributeName.protocolVersion, version)) }
-        let (seconds, attoseconds) = (endedAt - attempt.startedAt).components
-        timer(MetricName.requestDuration, dimensions)
-            .recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        kept(MetricName.requestDuration, dimensions) {
+            Timer(label: $0, dimensions: $1, preferredDisplayUnit: .seconds, factory: factory)
+        }.recordNanoseconds(Int64((endedAt - attempt.startedAt) / .nanoseconds(1)))
         // Only an answer shows that the body has been transferred.
         if attempt.head != nil, let length = attempt.request.bodyLength, length > 0 {
             recorder(MetricName.requestBodySize, dimensions).record(length)
@@ -82,31 +75,23 @@ public final class MetricsObserver: RequestObserver {
     }
 
     private func activeRequests(_ attempt: Attempt, _ event: RequestEvent) -> Meter {
-        let dimensions = dimensions(attempt, event)
-        return kept(\.meters, MetricName.activeRequests, dimensions) {
-            Meter(label: $0, dimensions: dimensions, factory: factory)
-        }
-    }
-
-    private func timer(_ name: String, _ dimensions: [(String, String)]) -> Timer {
-        kept(\.timers, name, dimensions) {
-            Timer(label: $0, dimensions: dimensions, preferredDisplayUnit: .seconds, factory: factory)
+        kept(MetricName.activeRequests, dimensions(attempt, event)) {
+            Meter(label: $0, dimensions: $1, factory: factory)
         }
     }
 
     private func recorder(_ name: String, _ dimensions: [(String, String)]) -> Recorder {
-        kept(\.recorders, name, dimensions) { Recorder(label: $0, dimensions: dimensions, factory: factory) }
+        kept(name, dimensions) { Recorder(label: $0, dimensions: $1, factory: factory) }
     }
 
-    private func kept<Metric>(
-        _ place: WritableKeyPath<Content, [Key: Metric]>, _ name: String, _ dimensions: [(String, String)],
-        make: (String) -> Metric
+    private func kept<Metric: Sendable>(
+        _ name: String, _ dimensions: [(String, String)], make: (String, [(String, String)]) -> Metric
     ) -> Metric {
-        let key = Key(name: name, dimensions: dimensions.flatMap { [$0.0, $0.1] })
+        let key = [name] + dimensions.flatMap { [$0.0, $0.1] }
         return content.withLock { content in
-            if let metric = content[keyPath: place][key] { return metric }
-            let metric = make(name)
-            content[keyPath: place][key] = metric
+            if let metric = content.metrics[key] as? Metric { return metric }
+            let metric = make(name, dimensions)
+            content.metrics[key] = metric
             return metric
         }
     }

@@ -155,7 +155,7 @@ public final class TracingObserver: RequestObserver {
         }
         if let failure = attempt.failure { Self.mark(open.span, failure) }
         let sinceThen = event.elapsed - (attempt.endedAt ?? event.elapsed)
-        open.end(at: Self.instant(event.date.addingTimeInterval(-sinceThen.seconds)))
+        open.end(at: Self.instant(event.date.addingTimeInterval(-(sinceThen / .seconds(1)))))
     }
 
     private static func mark(_ span: any Span, _ failure: Attempt.Failure) {
@@ -191,12 +191,5 @@ public final class TracingObserver: RequestObserver {
     private static func instant(_ date: Date) -> DefaultTracerClock.Timestamp {
         DefaultTracerClock.Timestamp(
             nanosecondsSinceEpoch: UInt64(max(0, (date.timeIntervalSince1970 * 1_000_000).rounded())) * 1_000)
-    }
-}
-
-extension Duration {
-    fileprivate var seconds: TimeInterval {
-        let (seconds, attoseconds) = components
-        return TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18
     }
 }

@@ -1,3 +1,4 @@
+import InMemoryBackends
 import InMemoryTracing
 import MetricsTestKit
 import Tracing
@@ -19,20 +20,9 @@ enum Report {
         let duration = span.endInstant.nanosecondsSinceEpoch - span.startInstant.nanosecondsSinceEpoch
         let status = span.status.map { ", \($0.code)\($0.message.map { ": \($0)" } ?? "")" } ?? ""
         Swift.print("\(margin)\(span.operationName) (\(span.kind), \(duration / 1_000) µs\(status))")
-        var texts: [String] = []
-        // swift-format-ignore: ReplaceForEachWithForLoop
-        span.attributes.forEach { name, value in texts.append("\(name)=\(text(of: value))") }
-        for text in texts.sorted() { Swift.print("\(margin)   \(text)") }
+        for (name, text) in span.texts.sorted(by: { $0.key < $1.key }) { Swift.print("\(margin)   \(name)=\(text)") }
         for event in span.events { Swift.print("\(margin)   * \(event.name)") }
         for child in spans where child.parentSpanID == span.spanID { print(child, in: spans, depth: depth + 1) }
-    }
-
-    private static func text(of value: SpanAttribute) -> String {
-        switch value {
-        case .string(let text): text
-        case .int64(let number): "\(number)"
-        default: "\(value)"
-        }
     }
 
     /// Prints all metrics with their dimensions.

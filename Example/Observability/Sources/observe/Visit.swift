@@ -11,18 +11,24 @@ struct Visit {
         await step("look at flights") { try await atom().enqueue(endpoint("/flights")).resume() }
         await step("follow a redirect") { try await atom().enqueue(endpoint("/redirect")).resume() }
         await step("ask a busy server") {
-            try await atom().enqueue(endpoint("/busy/desk", query: ["times": "2"])).resume()
+            var busy = endpoint("/busy/desk")
+            busy.queryItems = ["times": "2"]
+            return try await atom().enqueue(busy).resume()
         }
         await step("use a revoked token") {
-            let tokens = try await Atom().enqueue(SignIn(port: server.port)).resume(expecting: TokenCredential.self)
-            let atom = try signedIn(tokens)
+            var signIn = endpoint(AirlineServer.tokenPath)
+            signIn.method = .post
+            signIn.body = .form([
+                "grant_type": "password", "username": "ada", "password": "lovelace",
+                "client_id": OAuthClient.publicExample.id,
+            ])
+            let tokens = try await Atom().enqueue(signIn).resume(expecting: TokenCredential.self)
+            var account = endpoint("/account")
+            account.requiresAuthorization = true
             server.expireAccessTokens()
-            return try await atom.enqueue(endpoint("/account", isSigned: true)).resume()
+            return try await signedIn(tokens).enqueue(account).resume()
         }
-    }
-
-    /// A request for which nobody listens any more.
-    func callNobody() async {
+        await server.stop()
         await step("call nobody") { try await atom().enqueue(endpoint("/flights")).resume() }
     }
 
@@ -51,34 +57,17 @@ struct Visit {
         return Atom(serviceConfiguration: configuration)
     }
 
-    private func endpoint(_ path: String, query: [QueryItem]? = nil, isSigned: Bool = false) -> AirlineEndpoint {
-        AirlineEndpoint(port: server.port, pathText: path, queryItems: query, requiresAuthorization: isSigned)
-    }
+    private func endpoint(_ path: String) -> AirlineEndpoint { AirlineEndpoint(server: server.baseURL, text: path) }
 }
 
-struct AirlineEndpoint: Requestable {
-    let port: UInt16
-    let pathText: String
-    let queryItems: [QueryItem]?
-    let requiresAuthorization: Bool
+private struct AirlineEndpoint: Requestable {
+    let server: String
+    let text: String
+    var method = HTTPMethod.get
+    var queryItems: [QueryItem]?
+    var body: RequestBody?
+    var requiresAuthorization = false
 
-    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: .http, host: "127.0.0.1", port: Int(port)) }
-    func path() throws(AtomError) -> URLPath { try URLPath(pathText) }
-}
-
-/// The sign-in: user name and password for tokens.
-struct SignIn: Requestable {
-    let port: UInt16
-
-    var method: HTTPMethod { .post }
-    var requiresAuthorization: Bool { false }
-    var body: RequestBody? {
-        .form([
-            "grant_type": "password", "username": "ada", "password": "lovelace",
-            "client_id": OAuthClient.publicExample.id,
-        ])
-    }
-
-    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: .http, host: "127.0.0.1", port: Int(port)) }
-    func path() throws(AtomError) -> URLPath { try URLPath(AirlineServer.tokenPath) }
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(string: server) }
+    func path() throws(AtomError) -> URLPath { try URLPath(text) }
 }

@@ -28,10 +28,7 @@ configuration.signers = [TraceContextSigner(tracing)]
 configuration.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .milliseconds(20))
 
 let server = try await AirlineServer.start()
-let visit = Visit(server: server, configuration: configuration)
-await visit.run()
-await server.stop()
-await visit.callNobody()
+await Visit(server: server, configuration: configuration).run()
 
 Report.print(tracer.finishedSpans)
 Report.print(metrics)

@@ -86,21 +86,5 @@ struct Endpoint: Requestable {
 
 extension FinishedInMemorySpan {
     var traceParent: String { "00-\(traceID)-\(spanID)-01" }
-
-    /// All attributes, as texts.
-    var texts: [String: String] {
-        var texts: [String: String] = [:]
-        // swift-format-ignore: ReplaceForEachWithForLoop
-        attributes.forEach { name, value in
-            switch value {
-            case .string(let text): texts[name] = text
-            case .int64(let number): texts[name] = "\(number)"
-            case .int32(let number): texts[name] = "\(number)"
-            default: texts[name] = "\(value)"
-            }
-        }
-        return texts
-    }
-
     func text(_ name: String) -> String? { texts[name] }
 }

@@ -2,6 +2,7 @@ import AtomNetworking
 import AtomNetworkingTesting
 import Foundation
 import InMemoryBackends
+import MetricsTestKit
 import Observability
 import Testing
 import Tracing
@@ -26,7 +27,7 @@ import Tracing
         #expect(station.traceParents(at: "/good") == [span.traceParent])
     }
 
-    @Test func eachAttemptIsASpan() async throws {
+    @Test func eachAttemptIsASpanAMeasurementAndALine() async throws {
         let handler = LoopbackServer.inTurn([.text("", status: 503), .text("", status: 502), .json("{}")])
         let station = try Station(["/busy": handler])
         _ = try await station.atom.enqueue(station.endpoint("/busy")).resume()
@@ -38,6 +39,15 @@ import Tracing
         #expect(spans.allSatisfy { $0.status?.message == nil })
         #expect(station.traceParents(at: "/busy") == spans.map(\.traceParent))
         #expect(Set(spans.map(\.spanID)).count == 3)
+        let timers = station.metrics.timers(label: MetricName.requestDuration)
+        let errors = timers.map { dimensions($0.dimensions)["error.type"] ?? "none" }
+        #expect(errors.sorted() == ["502", "503", "none"] && timers.allSatisfy { $0.values.count == 1 })
+        let lines = station.log.entries
+        let numbers = lines.compactMap { $0.metadata["request"].map { "\($0)" } }
+        #expect(numbers.count == lines.count && Set(numbers).count == 1)
+        #expect(lines.contains { $0.level == .notice && "\($0.message)".contains("to be sent again") })
+        #expect(lines.last?.level == .info && lines.allSatisfy { !"\($0.message)".hasPrefix("[") })
+        #expect(lines.compactMap { $0.metadata["traceparent"].map { "\($0)" } } == spans.map(\.traceParent))
     }
 
     @Test func aRedirectIsAnotherSpan() async throws {
@@ -128,6 +138,11 @@ import Tracing
         let whole = try #require(station.tracer.finishedSpans.first { $0.kind == .internal })
         #expect(whole.status?.code == .error && whole.text("error.type") == "connection_error")
         #expect(station.tracer.activeSpanCount == 0)
+        let timers = station.metrics.timers(label: MetricName.requestDuration)
+        #expect(timers.map { dimensions($0.dimensions)["error.type"] } == ["connection_error"])
+        #expect(timers.first?.values.count == 3)
+        #expect(station.metrics.meters(label: MetricName.activeRequests).first?.lastValue == 0)
+        #expect(station.metrics.recorders(label: MetricName.responseBodySize).isEmpty)
     }
 
     @Test func aRequestThatIsCancelled() async throws {
