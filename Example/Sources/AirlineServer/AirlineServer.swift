@@ -13,49 +13,60 @@ import Foundation
 /// await server.stop()
 /// ```
 public final class AirlineServer: Sendable {
+    /// Passwords by user name.
+    static let users = ["ada": "lovelace", "grace": "hopper"]
+
+    /// A larger request body gets a 413.
+    ///
+    /// The server keeps what it has received until it stops.
+    private static let bodyLimit: Int64 = 100_000_000
+
     private let server: LoopbackServer
     private let state: Locked<ServerState>
 
     /// Starts a server, which accepts connections when this returns.
     ///
     /// - Parameters:
-    ///   - configuration: Its port, users, clients and tokens.
+    ///   - port: The port to listen on; 0 chooses a free one.
+    ///   - policy: The lifetimes and the rotation of tokens.
     ///   - log: Gets a line for each response.
     /// - Throws: The system's error if the port is not available.
     public static func start(
-        _ configuration: ServerConfiguration = ServerConfiguration(), log: (@Sendable (String) -> Void)? = nil
+        port: UInt16 = 0, policy: TokenPolicy = TokenPolicy(), log: (@Sendable (String) -> Void)? = nil
     ) async throws -> AirlineServer {
-        try AirlineServer(configuration, log: log)
+        try AirlineServer(port, policy, log)
     }
 
-    private init(_ configuration: ServerConfiguration, log: (@Sendable (String) -> Void)?) throws {
-        let state = Locked(ServerState(policy: configuration.policy))
+    /// Runs a body with a server, and stops the server afterwards.
+    public static func run<Value>(
+        _ policy: TokenPolicy = TokenPolicy(), _ body: (AirlineServer) async throws -> Value
+    ) async throws -> Value {
+        let server = try await start(policy: policy)
+        defer { server.server.stop() }
+        return try await body(server)
+    }
+
+    private init(_ port: UInt16, _ policy: TokenPolicy, _ log: (@Sendable (String) -> Void)?) throws {
+        let state = Locked(ServerState(policy: policy))
         self.state = state
-        let endpoints = Self.endpoints(configuration, state)
+        let routes = [
+            FlightEndpoints(state: state).routes, AccountEndpoints(state: state).routes,
+            TransferEndpoints(state: state).routes, GateEndpoints(state: state).routes,
+            TokenEndpoints(state: state).routes, DiagnosticEndpoints().routes, AdminEndpoints(state: state).routes,
+        ]
+        let endpoints: [String: Endpoint] = routes.reduce(into: [:]) { all, part in all.merge(part) { $1 } }
         let answer = LoopbackServer.routes(
             endpoints.mapValues { endpoint in
                 { request in
                     do throws(Problem) { return try endpoint(request) } catch { return error.response }
                 }
             })
-        server = try LoopbackServer(port: Int(configuration.port), maximumBodyLength: configuration.bodyLimit) {
+        server = try LoopbackServer(port: Int(port), maximumBodyLength: Self.bodyLimit) {
             state.withLock { $0.counters.requests += 1 }
             let response = answer($0)
             log?("\($0.method) \($0.target) \(response.statusCode)")
             return response
         }
-    }
-
-    private static func endpoints(
-        _ configuration: ServerConfiguration, _ state: Locked<ServerState>
-    ) -> [String: Endpoint] {
-        let parts = [
-            FlightEndpoints(state: state).routes, AccountEndpoints(users: configuration.users, state: state).routes,
-            TransferEndpoints(state: state).routes, GateEndpoints(state: state).routes,
-            TokenEndpoints(configuration: configuration, state: state).routes, DiagnosticEndpoints().routes,
-            AdminEndpoints(state: state).routes,
-        ]
-        return parts.reduce(into: [:]) { all, part in all.merge(part) { $1 } }
     }
 
     /// Closes the port and all connections.

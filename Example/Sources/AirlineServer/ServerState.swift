@@ -38,29 +38,21 @@ struct ServerState {
     var policy: TokenPolicy
     var transfers = TransferFaults()
     var ledger = TokenLedger()
-    var desk = BookingDesk(flights: Timetable.flights(after: Date()))
+    var desk = BookingDesk()
     var counters = Counters()
 
-    init(policy: TokenPolicy) {
-        self.policy = policy
-    }
-
-    mutating func endSessions() {
-        counters.sessionsEnded += ledger.endSessions()
-    }
+    mutating func endSessions() { counters.sessionsEnded += ledger.endSessions() }
 }
 
 /// A value behind a lock.
-final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
     // Accessed only under `lock`.
     private var value: Value
     private let lock = NSLock()
 
-    init(_ value: Value) {
-        self.value = value
-    }
+    package init(_ value: Value) { self.value = value }
 
-    func withLock<Result, Failure>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result, Failure>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)

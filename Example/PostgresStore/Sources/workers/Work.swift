@@ -43,7 +43,8 @@ struct Work {
     private static func send(with atom: Atom, to port: UInt16) async -> String? {
         let number = UUID().uuidString
         do throws(AtomError) {
-            let miles = try await atom.enqueue(MilesRequest(port: port, number: number)).resume(expecting: Miles.self)
+            let miles = try await atom.enqueue(AirlineEndpoint.miles(port: port, number: number))
+                .resume(expecting: Miles.self)
             return miles.number == number ? answered : "the response to another request"
         } catch .cancelled {
             return nil

@@ -27,11 +27,12 @@ let killEvery = arguments.first.flatMap { Double($0) }
 let session = "workers-\(UUID())"
 let store = PostgresTokenCredentialStore(database, session: session)
 try await store.prepare()
-var configuration = ServerConfiguration()
-configuration.policy.accessTokenLifetime = 2
-configuration.policy.gracePeriod = killEvery == nil ? 0 : 10
-let server = try await AirlineServer.start(configuration)
-try await store.save(try await Atom().enqueue(SignIn(port: server.port)).resume(expecting: TokenCredential.self))
+var policy = TokenPolicy()
+policy.accessTokenLifetime = 2
+policy.gracePeriod = killEvery == nil ? 0 : 10
+let server = try await AirlineServer.start(policy: policy)
+let signIn = AirlineEndpoint.signIn(port: server.port)
+try await store.save(try await Atom().enqueue(signIn).resume(expecting: TokenCredential.self))
 // Long enough that all workers find the token expired, and that some are killed
 // in the meantime.
 server.updatePolicy { $0.delayMilliseconds = 200 }
@@ -39,23 +40,24 @@ server.updatePolicy { $0.delayMilliseconds = 200 }
 print("\(count) processes share a session in PostgreSQL for \(seconds) s.")
 var workers = try (0..<count).map { _ in try Worker(port: server.port, session: session) }
 var (answered, failed, killed) = (0, 0, 0)
+
+@MainActor func note(_ lines: [Substring]) {
+    let failures = lines.filter { $0 != Work.answered }
+    answered += lines.count - failures.count
+    failed += failures.count
+    for line in failures { print("  \(line)") }
+}
+
 let end = ContinuousClock.now.advanced(by: .seconds(seconds))
 while case let rest = ContinuousClock.now.duration(to: end), rest > .zero {
     // Not in step with the tokens.
     try await Task.sleep(for: min(rest, killEvery.map { .seconds($0 * .random(in: 0.5...1.5)) } ?? rest))
     guard killEvery != nil, ContinuousClock.now < end, let victim = workers.indices.randomElement() else { continue }
-    let lines = await workers[victim].end(by: SIGKILL)
-    answered += lines.count { $0 == Work.answered }
-    failed += lines.count { $0 != Work.answered }
+    note(await workers[victim].end(by: SIGKILL))
     killed += 1
     workers[victim] = try Worker(port: server.port, session: session)
 }
-for worker in workers {
-    for line in await worker.end(by: SIGTERM) {
-        if line == Work.answered { answered += 1 } else { failed += 1 }
-        if line != Work.answered { print("  \(line)") }
-    }
-}
+for worker in workers { note(await worker.end(by: SIGTERM)) }
 let counters = server.counters
 await server.stop()
 // The session belongs to the server that issued its tokens.

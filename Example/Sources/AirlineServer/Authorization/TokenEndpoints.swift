@@ -3,14 +3,12 @@ import Foundation
 
 /// The authorization server: tokens (RFC 6749 §3.2) and their revocation (RFC 7009).
 struct TokenEndpoints {
-    let configuration: ServerConfiguration
     let state: Locked<ServerState>
 
     var routes: [String: Endpoint] {
-        let endpoints = self
-        return [
-            "POST \(AirlineServer.tokenPath)": { endpoints.token($0) },
-            "POST \(AirlineServer.revocationPath)": { endpoints.revoke($0) },
+        [
+            "POST \(AirlineServer.tokenPath)": { token($0) },
+            "POST \(AirlineServer.revocationPath)": { revoke($0) },
         ]
     }
 
@@ -50,7 +48,7 @@ struct TokenEndpoints {
         let client = try client(of: request)
         switch request.form("grant_type") {
         case "password":
-            guard let user = request.form("username"), let password = configuration.users[user],
+            guard let user = request.form("username"), let password = AirlineServer.users[user],
                 request.form("password") == password
             else { throw Refusal("invalid_grant", "The user name or the password is wrong.") }
             return signIn(user, client, isRefreshable: true)
@@ -72,7 +70,7 @@ struct TokenEndpoints {
         // Both parts are form-encoded before they are joined.
         let basic = request.basicCredential.map { ($0.name.removingPercentEncoding, $0.secret.removingPercentEncoding) }
         let (id, secret) = basic ?? (request.form("client_id"), request.form("client_secret"))
-        guard let client = configuration.clients.first(where: { $0.id == id && ($0.secret ?? "") == secret ?? "" })
+        guard let client = OAuthClient.all.first(where: { $0.id == id && ($0.secret ?? "") == secret ?? "" })
         else { throw Refusal("invalid_client", "The client is unknown or its secret is wrong.") }
         return client
     }

@@ -4,15 +4,12 @@ import Foundation
 /// Endpoints of a member: with a user name and a password (RFC 7617), or with a
 /// bearer token (RFC 6750).
 struct AccountEndpoints {
-    let users: [String: String]
     let state: Locked<ServerState>
 
     var routes: [String: Endpoint] {
-        let (users, state) = (users, state)
-        let gates = GateEndpoints(state: state)
-        return [
+        [
             "GET /me": { request throws(Problem) in
-                guard let given = request.basicCredential, users[given.name] == given.secret else {
+                guard let given = request.basicCredential, AirlineServer.users[given.name] == given.secret else {
                     throw Problem(
                         401, "wrong_credentials", "The user name or the password is missing or wrong.",
                         challenge: "Basic realm=\"airline\", charset=\"UTF-8\"")
@@ -33,7 +30,9 @@ struct AccountEndpoints {
                 return .encoding(MileagePage(of: state.withLock(\.desk), before: before, limit: limit))
             },
             // The token is judged once; a stream goes on when it expires.
-            "GET /account/gates": signed { request, _ throws(Problem) in try gates.announcements(request) },
+            "GET /account/gates": signed { request, _ throws(Problem) in
+                try GateEndpoints(state: state).announcements(request)
+            },
         ]
     }
 
@@ -47,8 +46,7 @@ struct AccountEndpoints {
     private func signed(
         _ answer: @escaping @Sendable (LoopbackServer.Request, String) throws(Problem) -> LoopbackServer.Response
     ) -> Endpoint {
-        let state = state
-        return { request throws(Problem) in
+        { request throws(Problem) in
             guard let token = request.credential("Bearer") else {
                 state.withLock { $0.counters.apiRequestsUnsigned += 1 }
                 // RFC 6750 §3.1: no error code for a request that lacks a token.

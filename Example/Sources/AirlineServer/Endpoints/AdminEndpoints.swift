@@ -7,8 +7,7 @@ struct AdminEndpoints {
     let state: Locked<ServerState>
 
     var routes: [String: Endpoint] {
-        let state = state
-        return [
+        [
             "GET /admin/counters": { _ in .encoding(state.withLock(\.counters)) },
             "POST /admin/expire-access-tokens": { _ in
                 state.withLock { $0.ledger.endAccessTokens() }

@@ -6,8 +6,7 @@ struct DiagnosticEndpoints {
     private let answers = Locked<[String: Int]>([:])
 
     var routes: [String: Endpoint] {
-        let answers = answers
-        return [
+        [
             "/slow": { request throws(Problem) in
                 let milliseconds = try request.query("milliseconds", default: 1000, in: 0...600_000)
                 return .encoding(["waitedMilliseconds": milliseconds]).delayed(milliseconds: milliseconds)

@@ -5,8 +5,7 @@ struct FlightEndpoints {
     let state: Locked<ServerState>
 
     var routes: [String: Endpoint] {
-        let state = state
-        return [
+        [
             "GET /flights": { request in
                 let (origin, destination) = (request.query("from"), request.query("to"))
                 let flights = state.withLock(\.desk.flights).filter { flight in

@@ -14,8 +14,7 @@ struct GateEndpoints {
     let state: Locked<ServerState>
 
     var routes: [String: Endpoint] {
-        let gates = self
-        return ["GET /gates": { request throws(Problem) in try gates.announcements(request) }]
+        ["GET /gates": { request throws(Problem) in try announcements(request) }]
     }
 
     /// The response to a request for announcements.

@@ -7,15 +7,14 @@ struct TransferEndpoints {
     let state: Locked<ServerState>
 
     var routes: [String: Endpoint] {
-        let endpoints = self
-        return [
+        [
             "POST /uploads": { Self.receipt($0) },
             "PUT /uploads": { Self.receipt($0) },
             "GET /downloads/{size}": { request throws(Problem) in
                 guard let size = request.parameters["size"].flatMap({ Int($0) }), size >= 0 else {
                     throw Problem(422, "invalid_size", "The size must be a number of bytes.")
                 }
-                return try endpoints.file(of: size, for: request)
+                return try file(of: size, for: request)
             },
         ]
     }

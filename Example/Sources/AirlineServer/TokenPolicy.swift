@@ -1,26 +1,3 @@
-/// The configuration of an ``AirlineServer``.
-public struct ServerConfiguration: Sendable {
-    /// The port to listen on; 0 chooses a free one.
-    public var port: UInt16 = 0
-
-    /// The clients that may request tokens.
-    public var clients: [OAuthClient] = [.confidentialExample, .publicExample]
-
-    /// Passwords by user name.
-    public var users: [String: String] = ["ada": "lovelace", "grace": "hopper"]
-
-    /// The lifetimes and the rotation of tokens.
-    public var policy = TokenPolicy()
-
-    /// The largest request body that is read; a larger one gets a 413.
-    ///
-    /// The server keeps what it has received until it stops.
-    public var bodyLimit: Int64 = 100_000_000
-
-    /// A configuration with default values.
-    public init() {}
-}
-
 /// The lifetimes and the rotation of tokens.
 public struct TokenPolicy: Sendable {
     /// The lifetime of an access token in seconds; fractions are allowed.
@@ -51,6 +28,9 @@ public struct OAuthClient: Sendable, Hashable {
 
     /// `atom-app`, which has no secret.
     public static let publicExample = OAuthClient(id: "atom-app", secret: nil)
+
+    /// The clients that may request tokens.
+    static let all = [confidentialExample, publicExample]
 }
 
 /// What happens to downloads.
