@@ -46,11 +46,9 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
         let connection = try await connect()
         try await connection.run(.makeTables, within: limits.answer)
     }
-}
 
-// MARK: - Tokens
+    // MARK: Tokens
 
-extension PostgresTokenCredentialStore {
     /// The session's tokens; `nil` when there are none.
     ///
     /// It waits for a running exchange.
@@ -127,11 +125,9 @@ extension PostgresTokenCredentialStore {
         guard let text = row?.first ?? nil else { return nil }
         return try StoredCredential(text: text).credential
     }
-}
 
-// MARK: - Refresh notes
+    // MARK: Refresh notes
 
-extension PostgresTokenCredentialStore {
     /// Records that the refresh token of this credential is about to be sent.
     ///
     /// A separate connection writes and commits the note, so that it exists
@@ -155,11 +151,9 @@ extension PostgresTokenCredentialStore {
         else { return }
         try? await commit(connection)
     }
-}
 
-// MARK: - Transactions
+    // MARK: Transactions
 
-extension PostgresTokenCredentialStore {
     /// The client's limit for a statement that waits for a lock; the server's
     /// own limit comes first.
     private var turn: Duration { limits.turn + limits.answer }

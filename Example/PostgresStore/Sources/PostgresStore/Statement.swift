@@ -13,11 +13,9 @@ struct Statement: Sendable {
         self.values = values
         self.carriesSecret = carriesSecret
     }
-}
 
-// MARK: - Transactions
+    // MARK: Transactions
 
-extension Statement {
     // Specified explicitly: with a stricter default, a row that changed during
     // the wait is an error.
     static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
@@ -41,11 +39,9 @@ extension Statement {
             """,
             [limits.turn.settingInMilliseconds, limits.exchange.settingInMilliseconds])
     }
-}
 
-// MARK: - Tokens
+    // MARK: Tokens
 
-extension Statement {
     /// Reads the session's tokens, after running exchanges.
     static func read(_ session: String) -> Statement {
         Statement("SELECT credential FROM atom_token_credentials WHERE session = $1 FOR SHARE", [session])
@@ -87,11 +83,9 @@ extension Statement {
             """,
             [session, text], carriesSecret: true)
     }
-}
 
-// MARK: - Refresh notes
+    // MARK: Refresh notes
 
-extension Statement {
     /// Records a refresh token; returns whether the same one was recorded
     /// before.
     static func note(_ refreshToken: String, for session: String) -> Statement {
@@ -116,11 +110,9 @@ extension Statement {
             """,
             [session, refreshToken], carriesSecret: true)
     }
-}
 
-// MARK: - Tables
+    // MARK: Tables
 
-extension Statement {
     /// Creates the tables; several statements in one.
     static let makeTables = Statement(String(decoding: PackageResources.Schema_sql, as: UTF8.self))
 }

@@ -38,6 +38,13 @@ struct Database {
             "\(connectionString) application_name='\(application)' \(options)", session: session, limits: limits)
     }
 
+    /// A store with tables of its own, in a schema; they aren't created yet.
+    func separateStore() throws -> (schema: String, PostgresTokenCredentialStore) {
+        let schema = "s\(UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased())"
+        try ask("CREATE SCHEMA \(schema)")
+        return (schema, plainStore("x", as: "tests", options: "options=-csearch_path=\(schema)"))
+    }
+
     /// The first column of the server's result.
     @discardableResult
     func ask(_ sql: String) throws -> [String] {
