@@ -1,58 +1,35 @@
 import AtomNetworking
 import Foundation
-import Terminal
 
-/// Lists flights and books a seat, with valid and invalid orders.
-struct FlightSteps {
-    let tour: Tour
+extension Tour {
+    /// Lists flights and books a seat, with valid and invalid orders.
+    mutating func bookSeat() async throws {
+        let atom = atom()
+        let flights = try await atom.enqueue(FlightEndpoint.list(airline)).resume(expecting: [Flight].self)
+        show(flights)
+        checklist.check(flights.count == 6, "GET /flights lists 6 flights")
+        guard let flight = flights.first else { return }
 
-    func run(_ checklist: inout Checklist) async {
-        let atom = tour.atom()
-        checklist.section("Book a seat")
-
-        let flights = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(FlightEndpoint.list(tour.airline)).resume(expecting: [Flight].self)
-        }
-        if let flights = flights.value { show(flights) }
-        checklist.check(flights.value?.count == 6, "GET /flights lists 6 flights", detail: flights.error?.description)
-        guard let flight = flights.value?.first else { return }
-
-        let map = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(FlightEndpoint.seats(tour.airline, flight: flight.number))
-                .resume(expecting: SeatMap.self)
-        }
-        let free = map.value?.seats.filter(\.isAvailable) ?? []
+        let map = try await atom.enqueue(FlightEndpoint.seats(airline, flight: flight.number))
+            .resume(expecting: SeatMap.self)
+        let free = map.seats.filter(\.isAvailable)
         checklist.check(
-            map.value?.seats.count == 136 && !free.isEmpty, "GET /flights/\(flight.number)/seats shows the seats",
-            detail: map.error?.description ?? "\(free.count) of 136 seats are free")
+            map.seats.count == 136 && !free.isEmpty, "GET /flights/\(flight.number)/seats shows the seats",
+            detail: "\(free.count) of 136 seats are free")
         guard let seat = free.first(where: { $0.cabin == "main" }) else { return }
 
         let order = BookingOrder(flight: flight.number, seat: seat.id, passenger: "Ada Lovelace")
-        await book(order, with: atom, &checklist)
-        await bookBadly(order, with: atom, &checklist)
-    }
-
-    private func book(_ order: BookingOrder, with atom: Atom, _ checklist: inout Checklist) async {
-        let booking = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(FlightEndpoint.book(tour.airline, order)).resume(expecting: Booking.self)
-        }
-        let kept = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(
-                FlightEndpoint.booking(tour.airline, reference: booking.value?.reference ?? "none")
-            ).resume(expecting: Booking.self)
-        }
+        let booking = try await atom.enqueue(FlightEndpoint.book(airline, order)).resume(expecting: Booking.self)
+        let kept = try await atom.enqueue(FlightEndpoint.booking(airline, reference: booking.reference))
+            .resume(expecting: Booking.self)
         checklist.check(
-            kept.value?.seat == order.seat && kept.value?.passenger == order.passenger,
-            "POST /bookings books seat \(order.seat) for \(order.passenger)",
-            detail: booking.error?.description ?? "reference \(booking.value?.reference ?? "")")
-    }
+            kept.seat == order.seat && kept.passenger == order.passenger,
+            "POST /bookings books seat \(order.seat) for \(order.passenger)", detail: "reference \(booking.reference)")
 
-    private func bookBadly(_ order: BookingOrder, with atom: Atom, _ checklist: inout Checklist) async {
         let taken = await problem(with: order, atom)
         checklist.check(
             taken.status == 409 && taken.problem?.code == "seat_taken", "the same seat is rejected with 409",
             detail: taken.problem?.message)
-
         let nonsense = await problem(with: BookingOrder(flight: "AS999", seat: "99Z", passenger: ""), atom)
         let fields = nonsense.problem?.fields ?? [:]
         checklist.check(
@@ -62,13 +39,8 @@ struct FlightSteps {
 
     /// The server's error response to an order.
     private func problem(with order: BookingOrder, _ atom: Atom) async -> (status: Int?, problem: Problem?) {
-        do throws(AtomError) {
-            try await atom.enqueue(FlightEndpoint.book(tour.airline, order)).resume()
-            return (nil, nil)
-        } catch {
-            guard case .response(let response) = error else { return (nil, nil) }
-            return (response.statusCode, try? error.decodeIfPresent(as: Problem.self))
-        }
+        let error = await atom.outcome(of: FlightEndpoint.book(airline, order)).error
+        return (error?.response?.statusCode, try? error?.decodeIfPresent(as: Problem.self))
     }
 
     private func show(_ flights: [Flight]) {
@@ -80,6 +52,6 @@ struct FlightSteps {
                 flight.number, flight.origin, flight.destination, String(departure),
                 "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)", "$\(flight.fareInCents / 100)")
         }
-        tour.terminal.print(table, indent: 4)
+        terminal.print(table, indent: 4)
     }
 }

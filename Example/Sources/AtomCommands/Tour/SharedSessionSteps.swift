@@ -1,63 +1,43 @@
 import AirlineServer
 import AtomNetworking
 import Foundation
-import Terminal
 
-/// Signs in, shares the session as two processes would, and signs out.
-///
-/// Stores that aren't the same object share only their file. So two stores in
-/// one process behave like the stores of two processes.
-struct SharedSessionSteps {
-    let tour: Tour
-
-    func run(_ checklist: inout Checklist) async {
-        checklist.section("Two processes share a session in a file")
+extension Tour {
+    /// Signs in, shares the session as two processes would, and signs out.
+    ///
+    /// Stores that aren't the same object share only their file. So two stores in
+    /// one process behave like the stores of two processes.
+    mutating func shareSession() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("atom-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = SessionFile(url: folder.appendingPathComponent("session.json"))
-        tour.server.resetCounters()
-        guard let first = await signIn(file, &checklist), let second = try? atom(file) else { return }
-        await share(first, second, &checklist)
-        await signOut(first, second, &checklist)
-    }
-
-    private func atom(_ file: SessionFile) throws(AtomError) -> Atom {
-        let profile = SessionFile.Profile(server: tour.server.baseURL, clientID: OAuthClient.publicExample.id)
-        return try file.atom(for: profile, timeout: ServiceTimeout(request: 10, resource: 20)) {
-            $0.dispatchQueue = DispatchQueue(label: "atom.tour.session")
+        let profile = SessionFile.Profile(server: server.baseURL, clientID: OAuthClient.publicExample.id)
+        func atom() throws -> Atom {
+            try profile.atom(file.store(), timeout: ServiceTimeout(request: 10, resource: 20)) {
+                $0.dispatchQueue = DispatchQueue(label: "atom.tour.session")
+            }
         }
-    }
-
-    private func signIn(_ file: SessionFile, _ checklist: inout Checklist) async -> Atom? {
-        let login = PasswordLogin(
-            airline: tour.airline, clientID: OAuthClient.publicExample.id, user: NameAndSecret.exampleUser.name
-        ) { NameAndSecret.exampleUser.secret }
-        let atom = await outcome { () async throws(AtomError) in
-            guard let credential = try? await login.credential(replacing: nil) else { throw .unexpected }
-            let atom = try self.atom(file)
-            try await atom.signIn(with: credential)
-            return atom
-        }
-        checklist.check(
-            atom.value != nil, "the tokens are in a file that only its owner can read", detail: atom.error?.description)
-        return atom.value
+        server.resetCounters()
+        let user = NameAndSecret.exampleUser
+        let login = PasswordLogin(airline: airline, clientID: profile.clientID, user: user.name) { user.secret }
+        let (first, second) = (try atom(), try atom())
+        try await first.signIn(with: try await login.credential(replacing: nil))
+        let mode = try FileManager.default.attributesOfItem(atPath: file.url.path)[.posixPermissions] as? NSNumber
+        checklist.check(mode == 0o600, "the tokens are in a file that only its owner can read")
+        await useSession(first, second)
+        await endSession(first, second)
     }
 
     /// The token of both has expired; one of them gets a new one.
-    private func share(_ first: Atom, _ second: Atom, _ checklist: inout Checklist) async {
-        tour.server.expireAccessTokens()
-        let airline = tour.airline
-        let answered = await withTaskGroup(of: Bool.self) { group in
-            for number in 1...20 {
-                group.addTask {
-                    let endpoint = AccountEndpoint.miles(airline, number: number, milliseconds: 0)
-                    let atom = number.isMultiple(of: 2) ? first : second
-                    return (try? await atom.enqueue(endpoint).resume(expecting: Miles.self)) != nil
-                }
-            }
-            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    private mutating func useSession(_ first: Atom, _ second: Atom) async {
+        server.expireAccessTokens()
+        let airline = airline
+        let answered = await Self.successes(of: 20) { number in
+            let endpoint = AccountEndpoint.miles(airline, number: number, milliseconds: 0)
+            let atom = number.isMultiple(of: 2) ? first : second
+            return try await atom.enqueue(endpoint).resume(expecting: Miles.self).number == String(number)
         }
-        let counters = tour.server.counters
+        let counters = server.counters
         checklist.check(
             answered == 20, "when the token has expired both continue", detail: "\(answered) of 20 responses")
         checklist.check(
@@ -66,20 +46,17 @@ struct SharedSessionSteps {
     }
 
     /// One signs out, and the other one notices.
-    private func signOut(_ first: Atom, _ second: Atom, _ checklist: inout Checklist) async {
-        let airline = tour.airline
+    private mutating func endSession(_ first: Atom, _ second: Atom) async {
         let left = await outcome { () async throws(AtomError) in try await first.signOut() }
         // The sign-out doesn't wait for the revocation.
-        let deadline = tour.stopwatch.seconds + 5
-        while tour.server.counters.sessionsEnded == 0, tour.stopwatch.seconds < deadline {
-            await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.01)
+        let deadline = stopwatch.seconds + 5
+        while server.counters.sessionsEnded == 0, stopwatch.seconds < deadline {
+            await stopwatch.sleep(until: stopwatch.seconds + 0.01)
         }
         checklist.check(
-            left.error == nil && tour.server.counters.sessionsEnded == 1,
+            left.error == nil && server.counters.sessionsEnded == 1,
             "one signs out, and the server revokes the tokens", detail: left.error?.description)
-        let result = await outcome { () async throws(AtomError) in
-            try await second.enqueue(AccountEndpoint.account(airline)).resume()
-        }
+        let result = await second.outcome(of: AccountEndpoint.account(airline))
         let isSignedOut =
             switch result.error {
             case .authentication(.signedOut), .authentication(.missingCredential): true

@@ -1,47 +1,33 @@
-import AirlineServer
 import AtomNetworking
 import Foundation
-import Terminal
 
-/// Listens to announcements while the token of the stream expires, and goes on
-/// with the next token when the connection has ended.
-struct StreamSteps {
-    let tour: Tour
-
-    /// How many announcements a connection has.
-    private static let each = 8
-
-    func run(_ checklist: inout Checklist) async {
-        checklist.section("A stream outlives its token")
-        let result = await outcome { () async throws(AtomError) in try await listen(&checklist) }
-        if let error = result.error { checklist.check(false, "the stream goes on", detail: error.description) }
-    }
-
-    private func listen(_ checklist: inout Checklist) async throws(AtomError) {
-        let atom = try tour.atom(try await tour.tokens())
-        tour.server.resetCounters()
-        let stream = try await atom.enqueue(
-            AccountEndpoint.gates(tour.airline, milliseconds: 40, each: Self.each)
-        ).serverSentEvents(reconnection: .automatic())
+extension Tour {
+    /// Listens to announcements while the token of the stream expires, and goes
+    /// on with the next token when the connection has ended.
+    mutating func listen() async throws {
+        /// How many announcements a connection has.
+        let each = 8
+        let atom = try atom(try await tokens())
+        server.resetCounters()
+        let stream = try await atom.enqueue(AccountEndpoint.gates(airline, milliseconds: 40, each: each))
+            .serverSentEvents(reconnection: .automatic())
         var events = stream.makeAsyncIterator()
         var numbers: [Int] = []
-        while numbers.count < 2 * Self.each, let event = try await events.next() {
-            guard let announcement = try? JSONDecoder().decode(GateAnnouncement.self, from: Data(event.data.utf8))
-            else { break }
-            numbers.append(announcement.number)
+        while numbers.count < 2 * each, let event = try await events.next() {
+            numbers.append(try JSONDecoder().decode(GateAnnouncement.self, from: Data(event.data.utf8)).number)
             guard numbers.count == 3 else { continue }
-            tour.server.expireAccessTokens()
-            try await atom.enqueue(AccountEndpoint.account(tour.airline)).resume()
+            server.expireAccessTokens()
+            try await atom.enqueue(AccountEndpoint.account(airline)).resume()
             checklist.check(
-                tour.server.counters.refreshes == 1, "its token expires, and another request refreshes it",
-                detail: "the server counted \(tour.server.counters.refreshes) refresh")
+                server.counters.refreshes == 1, "its token expires, and another request refreshes it",
+                detail: "the server counted \(server.counters.refreshes) refresh")
         }
-        let counters = tour.server.counters
+        let counters = server.counters
         checklist.check(
             counters.apiRequestsWithDeadToken <= 1 && counters.refreshes == 1,
-            "the connection ends after \(Self.each) announcements: the next one carries the new token")
+            "the connection ends after \(each) announcements: the next one carries the new token")
         checklist.check(
-            numbers == Array(1...2 * Self.each), "every announcement arrived once, in order",
+            numbers == Array(1...2 * each), "every announcement arrived once, in order",
             detail: "\(numbers.count) announcements")
     }
 }

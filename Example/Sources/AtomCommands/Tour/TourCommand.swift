@@ -1,5 +1,4 @@
 import ArgumentParser
-import Terminal
 
 /// The default command: it shows and checks everything that the SDK does.
 struct TourCommand: AsyncParsableCommand {
@@ -15,9 +14,9 @@ struct TourCommand: AsyncParsableCommand {
     @OptionGroup var archive: ArchiveOption
 
     func run() async throws {
-        let recorder = archive.makeRecorder()
-        let isPassed = try await Tour.run(on: .standardOutput, recorder: recorder)
-        let isWritten = archive.write(recorder, notes: .standardError)
+        let recording = archive.makeRecording()
+        let isPassed = try await Tour.run(on: .standardOutput, recorder: recording?.recorder)
+        let isWritten = recording?.write(notes: .standardError) ?? true
         guard isPassed, isWritten else { throw ExitCode.failure }
     }
 }
