@@ -20,7 +20,6 @@ let package = Package(
             name: "AtomCommands",
             dependencies: [
                 "AirlineServer",
-                "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
                 .product(name: "AtomNetworkingExports", package: "AtomNetworking"),
@@ -35,7 +34,6 @@ let package = Package(
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking")
             ]
         ),
-        .target(name: "Terminal"),
         // The tool is a dependency because its tests start it as separate
         // processes.
         .testTarget(

@@ -1,25 +1,19 @@
 /// Expectations, their results, and whether all of them were met.
 ///
 /// On a terminal a line starts with a mark, in a pipe with `ok` or `FAIL`.
-///
-/// ```swift
-/// var checklist = Checklist(on: .standardOutput)
-/// checklist.check(flights.count == 6, "6 flights listed", detail: "12 ms")
-/// exit(checklist.isPassed ? 0 : 1)
-/// ```
-public struct Checklist: Sendable {
+struct Checklist {
     private let terminal: Terminal
     private var passed = 0
     private var failed = 0
 
-    /// Creates an empty list that writes each line immediately.
-    public init(on terminal: Terminal) { self.terminal = terminal }
+    /// It writes each line immediately.
+    init(on terminal: Terminal) { self.terminal = terminal }
 
     /// Whether no check has failed.
-    public var isPassed: Bool { failed == 0 }
+    var isPassed: Bool { failed == 0 }
 
     /// Writes a heading for the next lines.
-    public func section(_ title: String) {
+    func section(_ title: String) {
         terminal.print()
         terminal.print(terminal.styled(title, .bold))
     }
@@ -30,7 +24,7 @@ public struct Checklist: Sendable {
     ///   - isAsExpected: Whether the check passed.
     ///   - text: What was done or expected.
     ///   - detail: The result.
-    public mutating func check(_ isAsExpected: Bool, _ text: String, detail: String? = nil) {
+    mutating func check(_ isAsExpected: Bool, _ text: String, detail: String? = nil) {
         if isAsExpected { passed += 1 } else { failed += 1 }
         let marks = terminal.usesSymbols ? ("✓", "✗") : ("ok  ", "FAIL")
         let mark = terminal.styled(isAsExpected ? marks.0 : marks.1, isAsExpected ? .green : .red)
@@ -38,7 +32,7 @@ public struct Checklist: Sendable {
     }
 
     /// Writes how many checks passed.
-    public func summarize() {
+    func summarize() {
         terminal.print()
         if isPassed {
             terminal.print(terminal.styled("All \(passed) checks passed.", .green, .bold))
