@@ -1,8 +1,4 @@
 /// An error message for the user of a command.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
 }

@@ -1,3 +1,4 @@
+import AirlineServer
 import AtomNetworking
 import Foundation
 
@@ -19,40 +20,35 @@ extension Atom {
 ///
 /// - Returns: The body's result, and the signal if there was one.
 func withInterruption<Value: Sendable>(
-    _ body: @escaping @Sendable () async -> Value
-) async -> (value: Value, signal: Int32?) {
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> (value: Value, signal: Int32?) {
     let task = Task(operation: body)
     let interruption = Interruption { task.cancel() }
-    let value = await task.value
-    return (value, interruption.stop())
+    let result = await task.result
+    let signal = interruption.stop()
+    return (try result.get(), signal)
 }
 
 /// Handles signals once, instead of the system.
-private final class Interruption: @unchecked Sendable {
-    private let lock = NSLock()
-    private var sources: [any DispatchSourceSignal] = []
-    private var received: Int32?
+private struct Interruption {
+    private let sources: [any DispatchSourceSignal]
+    private let received = Locked<Int32?>(nil)
 
     init(_ handler: @escaping @Sendable () -> Void) {
-        for number in [SIGINT, SIGTERM] {
+        sources = [SIGINT, SIGTERM].map { [received] number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { [weak self] in
-                self?.heard(number)
+            source.setEventHandler {
+                let isFirst = received.withLock { received in
+                    defer { received = received ?? number }
+                    return received == nil
+                }
+                if !isFirst { _exit(128 + number) }
                 handler()
             }
-            sources.append(source)
             source.activate()
+            return source
         }
-    }
-
-    private func heard(_ number: Int32) {
-        let isFirst = lock.withLock {
-            guard received == nil else { return false }
-            received = number
-            return true
-        }
-        if !isFirst { _exit(128 + number) }
     }
 
     /// Restores the system's signal handling.
@@ -60,6 +56,6 @@ private final class Interruption: @unchecked Sendable {
         for source in sources { source.cancel() }
         signal(SIGINT, SIG_DFL)
         signal(SIGTERM, SIG_DFL)
-        return lock.withLock { received }
+        return received.withLock(\.self)
     }
 }

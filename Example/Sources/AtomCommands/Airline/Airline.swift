@@ -6,27 +6,8 @@ import Foundation
 ///
 /// An app would name its only host in `baseURL()`. Here the port of the server
 /// varies, so endpoints contain the address.
-struct Airline: Sendable, Hashable {
+struct Airline: Sendable {
     let base: BaseURL
-
-    init(base: BaseURL) {
-        self.base = base
-    }
-
-    init(_ server: AirlineServer) throws(AtomError) {
-        base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
-    }
-
-    /// The server at a URL that a user types; the path is ignored.
-    init(url: String) throws(AtomError) {
-        let url = try RequestURL(url)
-        base = try BaseURL(scheme: url.scheme, host: url.host, port: url.port)
-    }
-
-    /// `http://127.0.0.1:8080`, as a user types it.
-    var url: String {
-        "\(base.scheme.rawValue)://\(base.host)" + (base.port.map { ":\($0)" } ?? "")
-    }
 
     /// Whether a request to that base URL goes to this server (RFC 6454 §4).
     func isAtOrigin(of other: BaseURL) -> Bool {
@@ -35,16 +16,9 @@ struct Airline: Sendable, Hashable {
             && port(of: base) == port(of: other)
     }
 
-    /// The token endpoint, for sessions.
-    func authorizationEndpoint() throws(AtomError) -> AuthorizationEndpoint {
-        try AuthorizationEndpoint(
-            scheme: base.scheme, host: base.host, port: base.port, path: AirlineServer.tokenPath)
-    }
-
-    /// The revocation endpoint.
-    func revocationEndpoint() throws(AtomError) -> AuthorizationEndpoint {
-        try AuthorizationEndpoint(
-            scheme: base.scheme, host: base.host, port: base.port, path: AirlineServer.revocationPath)
+    /// The token endpoint, or another endpoint of the authorization server.
+    func authorizationEndpoint(_ path: String = AirlineServer.tokenPath) throws(AtomError) -> AuthorizationEndpoint {
+        try AuthorizationEndpoint(scheme: base.scheme, host: base.host, port: base.port, path: path)
     }
 
     /// A decoder for the airline's models, whose dates are ISO 8601.
@@ -53,4 +27,11 @@ struct Airline: Sendable, Hashable {
         decoder.dateDecodingStrategy = .iso8601
         return decoder
     }
+}
+
+extension Airline {
+    init(_ server: AirlineServer) throws(AtomError) { base = try BaseURL(string: server.baseURL) }
+
+    /// The server at a URL that a user types; the path is ignored.
+    init(url: String) throws(AtomError) { base = try RequestURL(url).base }
 }

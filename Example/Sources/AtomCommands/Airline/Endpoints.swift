@@ -106,42 +106,26 @@ enum TransferEndpoint: Requestable {
     }
 }
 
-/// The authorization server, as normal requests: a sign-in works like this.
-enum SignInEndpoint: Requestable {
-    case password(Airline, user: NameAndSecret, client: NameAndSecret)
-    /// Ends a session with its refresh token (RFC 7009), as a client without a
-    /// secret.
-    case revocation(Airline, token: String, clientID: String)
+/// Exchanges a password for tokens: a sign-in is a request like any other.
+struct SignInEndpoint: Requestable {
+    let airline: Airline
+    var user = NameAndSecret.exampleUser
+    var client = ClientCredential.example
 
     var method: HTTPMethod { .post }
 
     var requiresAuthorization: Bool { false }
 
     var body: RequestBody? {
-        switch self {
-        case .password(_, let user, let client):
-            .form(
-                [
-                    "grant_type": "password", "username": user.name, "password": user.secret,
-                    "client_id": client.name,
-                ] + (client.secret.isEmpty ? [] : [QueryItem(name: "client_secret", value: client.secret)]))
-        case .revocation(_, let token, let clientID):
-            .form(["token": token, "token_type_hint": "refresh_token", "client_id": clientID])
-        }
+        .form([
+            "grant_type": "password", "username": user.name, "password": user.secret, "client_id": client.id,
+            "client_secret": client.secret,
+        ])
     }
 
-    func baseURL() throws(AtomError) -> BaseURL {
-        switch self {
-        case .password(let airline, _, _), .revocation(let airline, _, _): airline.base
-        }
-    }
+    func baseURL() -> BaseURL { airline.base }
 
-    func path() throws(AtomError) -> URLPath {
-        switch self {
-        case .password: try URLPath(AirlineServer.tokenPath)
-        case .revocation: try URLPath(AirlineServer.revocationPath)
-        }
-    }
+    func path() throws(AtomError) -> URLPath { try URLPath(AirlineServer.tokenPath) }
 }
 
 /// Responses that are slow, busy or wrong.
@@ -187,15 +171,4 @@ enum DiagnosticEndpoint: Requestable {
         case .busy(_, let name, _): try URLPath("/busy/\(name)")
         }
     }
-}
-
-/// A path of any server.
-struct PlainEndpoint: Requestable {
-    let base: BaseURL
-    /// The path.
-    let text: String
-
-    func baseURL() throws(AtomError) -> BaseURL { base }
-
-    func path() throws(AtomError) -> URLPath { try URLPath(text) }
 }

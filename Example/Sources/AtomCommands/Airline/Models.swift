@@ -2,20 +2,18 @@ import AtomNetworking
 import Foundation
 
 /// A flight of the timetable.
-struct Flight: Model, Equatable {
+struct Flight: Model {
     let number: String
     let origin: String
     let destination: String
     let departure: Date
     let arrival: Date
-    let aircraft: String
     let fareInCents: Int
 }
 
 /// The seats of a flight, row by row.
 struct SeatMap: Model {
     struct Row: Model {
-        let number: Int
         let seats: [Seat]
     }
 
@@ -25,7 +23,6 @@ struct SeatMap: Model {
         let isAvailable: Bool
     }
 
-    let flight: String
     let rows: [Row]
 
     var seats: [Seat] { rows.flatMap(\.seats) }
@@ -54,10 +51,12 @@ struct Problem: Model {
 }
 
 /// A user with an account.
-struct Member: Model {
+struct Member: Model, CustomStringConvertible {
     let name: String
     let tier: String
     let miles: Int
+
+    var description: String { "\(name) (\(tier), \(miles) miles)" }
 }
 
 /// A part of a member's mileage account.
@@ -75,10 +74,8 @@ struct MileagePage: Model {
     let next: String?
 }
 
-/// A member's miles, with the number of the request.
+/// The response for a member's miles, with the number of the request.
 struct Miles: Model {
-    let member: String
-    let miles: Int
     let number: String?
 }
 

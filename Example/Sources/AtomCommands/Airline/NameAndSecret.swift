@@ -1,15 +1,17 @@
+import AirlineServer
 import ArgumentParser
+import AtomNetworking
 
-/// A name and its password or secret, written `name:secret`.
-struct NameAndSecret: Sendable, Hashable, ExpressibleByArgument {
+/// A user name and a password, written `name:secret`.
+struct NameAndSecret: Sendable, Equatable {
     let name: String
     let secret: String
 
-    init(name: String, secret: String) {
-        self.name = name
-        self.secret = secret
-    }
+    /// A user of the embedded server.
+    static let exampleUser = NameAndSecret(name: "ada", secret: "lovelace")
+}
 
+extension NameAndSecret: ExpressibleByArgument {
     /// The name ends at the first colon (RFC 7617 §2).
     init?(argument: String) {
         guard let colon = argument.firstIndex(of: ":") else { return nil }
@@ -17,10 +19,11 @@ struct NameAndSecret: Sendable, Hashable, ExpressibleByArgument {
     }
 
     var defaultValueDescription: String { "\(name):\(secret)" }
+}
 
-    /// A user of the embedded server.
-    static let exampleUser = NameAndSecret(name: "ada", secret: "lovelace")
-
+extension ClientCredential {
     /// An application that the embedded server knows.
-    static let exampleClient = NameAndSecret(name: "atom-example", secret: "example-secret")
+    static var example: ClientCredential {
+        ClientCredential(id: OAuthClient.confidentialExample.id, secret: OAuthClient.confidentialExample.secret)
+    }
 }

@@ -7,7 +7,7 @@ struct CommandLineRequest: Requestable {
     var headers: [HeaderItem] = []
     var query: [QueryItem] = []
     var body: RequestBody?
-    var timeout: ServiceTimeout?
+    var acceptableStatusCodes = 200...299
 
     /// Names are case-sensitive (RFC 9110 §9.1); the common ones may be typed
     /// in lower case.
@@ -21,15 +21,7 @@ struct CommandLineRequest: Requestable {
 
     var queryItems: [QueryItem]? { url.queryItems + query }
 
-    /// After redirects, the remaining 3xx statuses are not errors: a 304 for a
-    /// conditional request, or a redirect that isn't followed.
-    var acceptableStatusCodes = 200...399
+    func baseURL() -> BaseURL { url.base }
 
-    func baseURL() throws(AtomError) -> BaseURL {
-        try BaseURL(scheme: url.scheme, host: url.host, port: url.port)
-    }
-
-    func path() throws(AtomError) -> URLPath {
-        try URLPath(url.path)
-    }
+    func path() throws(AtomError) -> URLPath { try URLPath(url.path) }
 }

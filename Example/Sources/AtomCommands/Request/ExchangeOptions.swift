@@ -51,37 +51,28 @@ struct ExchangeOptions: ParsableArguments {
 
     // MARK: Sending
 
-    /// A request to a URL, with these header fields and query items.
-    func request(_ method: String, _ url: String, body: RequestBody? = nil) throws(AtomError) -> CommandLineRequest {
-        CommandLineRequest(
-            url: try RequestURL(url), methodName: method, headers: header.map(\.item), query: query.map(\.item),
-            body: body)
-    }
-
-    /// Makes a service, and runs a body with it until the body ends or a signal
-    /// cancels it.
+    /// Makes a service, and sends a request with these header fields and query
+    /// items over it.
     ///
     /// - Parameters:
+    ///   - statuses: Those that are no errors.
     ///   - transport: What sends it.
-    ///   - request: Makes the request that the service sends.
     ///   - queue: Where the SDK calls closures.
     ///   - observers: Hear what happens to it.
-    ///   - body: Sends the request.
-    /// - Returns: The body's result, and the signal if there was one.
+    ///   - resume: Sends the request.
     func send<Value: Sendable>(
+        _ method: String, _ url: String, body: RequestBody? = nil, accepting statuses: ClosedRange<Int> = 200...299,
         over transport: any Transport, calling queue: DispatchQueue? = nil,
-        toldTo observers: [any RequestObserver] = [],
-        _ request: @escaping @Sendable () throws(AtomError) -> CommandLineRequest,
-        _ body: @escaping @Sendable (Service) async throws(AtomError) -> Value
-    ) async -> (value: Result<Value, AtomError>, signal: Int32?) {
-        await withInterruption { [self] in
-            await outcome { () async throws(AtomError) in
-                let request = try request()
-                let atom = try atom(for: request, over: transport, calling: queue, observers)
-                let result = await outcome { () async throws(AtomError) in try await body(atom.enqueue(request)) }
-                await atom.finishBeforeExit()
-                return try result.get()
-            }
+        toldTo observers: [any RequestObserver] = [], _ resume: (Service) async throws(AtomError) -> Value
+    ) async -> Result<Value, AtomError> {
+        await outcome { () async throws(AtomError) in
+            let request = CommandLineRequest(
+                url: try RequestURL(url), methodName: method, headers: header.map(\.item), query: query.map(\.item),
+                body: body, acceptableStatusCodes: statuses)
+            let atom = try atom(for: request, over: transport, calling: queue, observers)
+            let result = await outcome { () async throws(AtomError) in try await resume(atom.enqueue(request)) }
+            await atom.finishBeforeExit()
+            return try result.get()
         }
     }
 
@@ -94,6 +85,8 @@ struct ExchangeOptions: ParsableArguments {
         ServiceTimeout(request: timeout, resource: resourceTimeout ?? max(timeout, 30))
     }
 
+    /// A service, with the session only if the request goes to the session's
+    /// server.
     private func atom(
         for request: CommandLineRequest, over transport: any Transport, calling queue: DispatchQueue?,
         _ observers: [any RequestObserver]
@@ -105,7 +98,15 @@ struct ExchangeOptions: ParsableArguments {
             if retry { configuration.retryPolicy = .standard }
             if noFollow { configuration.redirectLimit = nil }
         }
-        if session { return try signedAtom(for: request, configure) }
+        if session {
+            let file = sessionOptions.file
+            let profile = try file.profileOfUser()
+            guard try profile.airline().isAtOrigin(of: request.url.base) else {
+                let reason = "the session is only for \(profile.server)"
+                throw .requestable(.invalidURL(.init(subject: request.url.base.host, reason: reason)))
+            }
+            return try profile.atom(file.store(), timeout: deadlines, configure)
+        }
         var configuration = ServiceConfiguration(
             authenticationMethod: basic.map {
                 .basic(BasicCredential(password: $0.secret, username: $0.name))
@@ -113,21 +114,5 @@ struct ExchangeOptions: ParsableArguments {
             timeout: deadlines)
         configure(&configuration)
         return Atom(serviceConfiguration: configuration)
-    }
-
-    /// A service with the session, if the request goes to the session's server.
-    private func signedAtom(
-        for request: CommandLineRequest, _ configure: (inout ServiceConfiguration) -> Void
-    ) throws(AtomError) -> Atom {
-        let file = sessionOptions.file
-        guard let profile = file.profile() else {
-            throw .authentication(.missingCredential(delivery: .notSent))
-        }
-        let base = try request.baseURL()
-        guard try Airline(url: profile.server).isAtOrigin(of: base) else {
-            throw .requestable(
-                .invalidURL(.init(subject: request.url.host, reason: "the session is only for \(profile.server)")))
-        }
-        return try file.atom(for: profile, timeout: deadlines, configure)
     }
 }

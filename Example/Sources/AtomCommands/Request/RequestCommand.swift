@@ -1,10 +1,8 @@
 import ArgumentParser
 import AtomNetworking
-import Foundation
-import Terminal
 
 /// Sends any request through the SDK.
-struct RequestCommand: AsyncParsableCommand {
+struct RequestCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
         abstract: "Sends any request through the SDK and shows the response.",
@@ -73,43 +71,23 @@ struct RequestCommand: AsyncParsableCommand {
         guard bodies.count <= 1 else { throw ValidationError("Use only one of --json, --body and --form.") }
     }
 
-    func run() async throws {
-        let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileHandle.standardOutput.write($0)
-        }
-        guard status == .success else { throw ExitCode(status.rawValue) }
-    }
-
     /// Sends the request and shows the response.
-    func perform(
-        body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
-    ) async throws -> RequestExitStatus {
-        let stopwatch = Stopwatch()
-        let wire = try exports.recording.makeTransport()
-        let tap = WireTap(stopwatch, over: wire ?? ServiceConfiguration().makeDefaultTransport())
-        let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: include, isQuiet: quiet, writeBytes: writeBytes)
-        let requestBody = try requestBody()
-        let (exchange, method, url) = (exchange, method, url)
-        let recorder = exports.archive.makeRecorder()
-        let recording = exports.recording.makeRecorder()
-        let observers = exports.observers(notes: notes) + [recorder, recording].compactMap(\.self)
-        let (result, signal) = await exchange.send(over: tap, toldTo: observers) { () throws(AtomError) in
-            try exchange.request(method, url, body: requestBody)
-        } _: { (service) async throws(AtomError) in
-            try await service.resume()
-        }
+    func perform(on console: Console) async throws -> RequestExitStatus {
+        let tap = WireTap(over: try exports.makeTransport())
+        let printer = ResponsePrinter(console: console, tap: tap, includesHead: include, isQuiet: quiet)
+        let recordings = exports.makeRecordings()
+        // After redirects, the remaining 3xx statuses are not errors: a 304 for
+        // a conditional request, or a redirect that isn't followed.
+        let result = await exchange.send(
+            method, url, body: try requestBody(), accepting: 200...399, over: tap,
+            toldTo: exports.observers(notes: console.notes) + recordings.map { $0.recorder }
+        ) { (service) async throws(AtomError) in try await service.resume() }
         switch result {
-        case .success(let response):
-            printer.show(response, after: tap.records, seconds: stopwatch.seconds)
-        case .failure(let error):
-            printer.show(
-                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+        case .success(let response): printer.show(response)
+        case .failure(let error): printer.show(error, exchange.advice(on: error))
         }
-        let areWritten = [
-            exports.archive.write(recorder, notes: notes), exports.recording.write(recording, notes: notes),
-        ]
-        let status = RequestExitStatus(result, signal: signal)
+        let areWritten = recordings.map { $0.write(notes: console.notes) }
+        let status = RequestExitStatus(result)
         return status == .success && areWritten.contains(false) ? .fileFailed : status
     }
 

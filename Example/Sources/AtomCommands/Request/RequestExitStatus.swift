@@ -1,4 +1,3 @@
-import ArgumentParser
 import AtomNetworking
 import Foundation
 
@@ -28,34 +27,22 @@ enum RequestExitStatus: Int32, CaseIterable {
     case cancelled = 130
     case terminated = 143
 
-    /// The exit status of a command.
-    ///
-    /// - Parameter signal: The signal that cancelled it, if one did.
-    init<Success>(_ result: Result<Success, AtomError>, signal: Int32?) {
-        let status: RequestExitStatus =
+    init<Success>(_ result: Result<Success, AtomError>) {
+        self =
             switch result {
             case .success: .success
             case .failure(let error): RequestExitStatus(error)
             }
-        self = status.after(signal)
     }
 
     /// This status, or 128 and the number of the signal that cancelled the
     /// command, as a shell has it.
-    private func after(_ signal: Int32?) -> RequestExitStatus {
+    func after(_ signal: Int32?) -> RequestExitStatus {
         switch signal {
         case SIGINT: .cancelled
         case SIGTERM: .terminated
         default: self
         }
-    }
-
-    /// Ends the command, unless it was successful.
-    ///
-    /// - Parameter signal: The signal that cancelled it, if one did.
-    func exit(after signal: Int32?) throws {
-        let status = after(signal)
-        guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
     /// The exit status for an error.
@@ -66,7 +53,8 @@ enum RequestExitStatus: Int32, CaseIterable {
             case .response: .errorStatus
             case .cancelled: .cancelled
             case .session(let error): RequestExitStatus(wire: error)
-            case .authentication(let error): RequestExitStatus(error)
+            // Only the message depends on the file.
+            case .authentication: SessionAdvice(error, file: URL(fileURLWithPath: "/")).status
             case .transfer(let error): RequestExitStatus(error.reason)
             case .decoder, .unexpected: .failure
             @unknown default: .failure

@@ -5,10 +5,8 @@ import Foundation
 ///
 /// It checks only the syntax of the text; the SDK checks whether a host or a path
 /// is valid.
-struct RequestURL: Sendable, Equatable {
-    let scheme: BaseURLScheme
-    let host: String
-    let port: Int?
+struct RequestURL: Sendable {
+    let base: BaseURL
     let path: String
     let queryItems: [QueryItem]
 
@@ -18,7 +16,7 @@ struct RequestURL: Sendable, Equatable {
             let scheme = parts.scheme.flatMap({ BaseURLScheme(rawValue: $0.lowercased()) })
         else { throw Self.refusal(text, "a URL must be like https://api.example.com/flights?from=SEA") }
         guard parts.user == nil else { throw Self.refusal(text, "use --basic for user name and password") }
-        (self.scheme, self.host, port) = (scheme, host, parts.port)
+        base = try BaseURL(scheme: scheme, host: host, port: parts.port)
         path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
         // A plus is a space, as in forms and in nearly all servers.
         let items = (parts.percentEncodedQueryItems ?? []).filter { !$0.name.isEmpty }

@@ -1,59 +1,60 @@
 import AtomNetworking
 import Foundation
-import Terminal
 
 /// Shows an exchange: the body on one terminal, everything else on another.
 struct ResponsePrinter {
-    let body: Terminal
-    let notes: Terminal
+    let console: Console
+    let tap: WireTap
     /// Whether the head is written to the body's output.
-    let includesHead: Bool
+    var includesHead = false
     /// Whether only errors are shown.
     let isQuiet: Bool
-    /// The destination of body bytes that aren't for a terminal.
-    let writeBytes: @Sendable (Data) -> Void
 
-    func show(_ response: AtomResponse, after records: [WireTap.Record], seconds: Double) {
-        if !isQuiet { showRedirects(records) }
+    private var notes: Terminal { console.notes }
+
+    func show(_ response: AtomResponse) {
+        if !isQuiet { showRedirects() }
         if includesHead {
-            showHead(response, on: body)
-            body.print()
-        } else if !isQuiet {
-            showHead(response, on: notes)
+            showHead(response, on: console.output)
+            console.output.print()
+        } else {
+            showHead(response)
         }
         showBody(response)
-        if !isQuiet { notes.print(notes.styled(timing(response, records, seconds), .dim)) }
+        if !isQuiet { notes.print(notes.styled(timing(response), .dim)) }
     }
 
     /// Shows an error, or the response that it is.
-    func show(
-        _ error: AtomError, after records: [WireTap.Record], seconds: Double, advice: SessionAdvice? = nil
-    ) {
-        if case .response(let response) = error {
-            show(response, after: records, seconds: seconds)
-        } else {
-            show(error, seconds: seconds, advice: advice)
-        }
-    }
-
+    ///
     /// - Parameter advice: The text to show instead of the error's own
     ///   description.
-    func show(_ error: AtomError, seconds: Double, advice: SessionAdvice? = nil) {
+    func show(_ error: AtomError, _ advice: SessionAdvice?) {
+        if case .response(let response) = error { return show(response) }
         let label = notes.styled("\(Self.name(of: error)):", .red, .bold)
         notes.print("\(label) \(Self.printable(advice?.message ?? error.description))")
-        notes.print(notes.styled("\(Self.delivery(of: error)) (\(Self.duration(seconds)))", .dim))
+        notes.print(notes.styled("\(Self.delivery(of: error)) (\(Self.duration(tap.seconds)))", .dim))
+    }
+
+    /// Shows the head of a response.
+    func showHead(_ response: AtomResponse) {
+        if !isQuiet { showHead(response, on: notes) }
+    }
+
+    /// Shows a line that isn't an error.
+    func note(_ line: String) {
+        if !isQuiet { notes.print(line) }
     }
 
     // MARK: Parts
 
-    private func showRedirects(_ records: [WireTap.Record]) {
-        for record in records.dropLast() {
+    private func showRedirects() {
+        for record in tap.records.dropLast() {
             let status = record.status.map(String.init) ?? "no response"
             notes.print(notes.styled("\(status) from \(record.method) \(Self.printable(record.url))", .dim))
         }
     }
 
-    func showHead(_ response: AtomResponse, on terminal: Terminal) {
+    private func showHead(_ response: AtomResponse, on terminal: Terminal) {
         let color: TextStyle = response.isSuccess ? .green : (response.statusCode ?? 0) < 400 ? .yellow : .red
         terminal.print(terminal.styled(response.description, color, .bold))
         for field in response.headerFields {
@@ -63,16 +64,18 @@ struct ResponsePrinter {
 
     private func showBody(_ response: AtomResponse) {
         guard !response.data.isEmpty else { return }
-        guard body.isInteractive else { return writeBytes(response.data) }
+        let output = console.output
+        guard output.isInteractive else { return console.writeBytes(response.data) }
         guard let text = String(data: response.data, encoding: .utf8), !text.contains("\0") else {
-            return body.print("(\(response.data.count) bytes that are not text; redirect them to a file)")
+            return output.print("(\(response.data.count) bytes that are not text; redirect them to a file)")
         }
-        body.write(Self.printable(text, keeping: "\n\t"))
-        if !text.hasSuffix("\n") { body.print() }
+        output.write(Self.printable(text, keeping: "\n\t"))
+        if !text.hasSuffix("\n") { output.print() }
     }
 
-    private func timing(_ response: AtomResponse, _ records: [WireTap.Record], _ seconds: Double) -> String {
-        var parts = ["\(response.data.count) bytes in \(Self.duration(seconds))"]
+    private func timing(_ response: AtomResponse) -> String {
+        let records = tap.records
+        var parts = ["\(response.data.count) bytes in \(Self.duration(tap.seconds))"]
         if let last = records.last, let answeredAt = last.answeredAt {
             parts.append("answered after \(Self.duration(answeredAt - last.startedAt))")
         }

@@ -1,7 +1,7 @@
 import AirlineServer
 import ArgumentParser
+import AtomNetworking
 import Foundation
-import Terminal
 
 /// Runs only the airline server.
 struct ServeCommand: AsyncParsableCommand {
@@ -60,37 +60,40 @@ struct ServeCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         let server: AirlineServer
         do {
-            server = try await AirlineServer.start(configuration, log: log ? { @Sendable in terminal.print($0) } : nil)
+            server = try await AirlineServer.start(
+                port: port, policy: policy, log: log ? { @Sendable in terminal.print($0) } : nil)
         } catch {
-            throw CommandFailure("The port \(port) is not available; is another server using it?")
+            throw CommandFailure(description: "The port \(port) is not available; is another server using it?")
         }
         introduce(server, on: terminal)
         // Until a signal cancels it.
-        _ = await withInterruption { for await _ in AsyncStream<Void>.makeStream().stream {} }
+        _ = try await withInterruption { for await _ in AsyncStream<Void>.makeStream().stream {} }
         await server.stop()
         terminal.print("Stopped after \(server.counters.requests) requests.")
     }
 
-    private var configuration: ServerConfiguration {
-        var configuration = ServerConfiguration()
-        configuration.port = port
-        configuration.policy.accessTokenLifetime = tokenLifetime
-        configuration.policy.gracePeriod = gracePeriod
-        configuration.policy.delayMilliseconds = tokenDelay
-        return configuration
+    private var policy: TokenPolicy {
+        var policy = TokenPolicy()
+        policy.accessTokenLifetime = tokenLifetime
+        policy.gracePeriod = gracePeriod
+        policy.delayMilliseconds = tokenDelay
+        return policy
     }
 
     private func introduce(_ server: AirlineServer, on terminal: Terminal) {
         let user = NameAndSecret.exampleUser
-        let client = NameAndSecret.exampleClient
-        terminal.print("The server is running at \(terminal.styled(server.baseURL, .cyan, .bold))")
-        terminal.print("  user \(user.defaultValueDescription), client \(client.defaultValueDescription)")
-        terminal.print()
-        terminal.print("  atom request GET \(server.baseURL)/flights")
-        terminal.print("  atom download \(server.baseURL)/downloads/50000000 film.bin --resume")
-        terminal.print("  atom stream \(server.baseURL)/gates --events --reconnect")
-        terminal.print("  atom login --server \(server.baseURL) --user \(user.name)")
-        terminal.print()
-        terminal.print("Press Ctrl-C to stop it.")
+        let client = ClientCredential.example
+        terminal.print(
+            """
+            The server is running at \(terminal.styled(server.baseURL, .cyan, .bold))
+              user \(user.defaultValueDescription), client \(client.id):\(client.secret ?? "")
+
+              atom request GET \(server.baseURL)/flights
+              atom download \(server.baseURL)/downloads/50000000 film.bin --resume
+              atom stream \(server.baseURL)/gates --events --reconnect
+              atom login --server \(server.baseURL) --user \(user.name)
+
+            Press Ctrl-C to stop it.
+            """)
     }
 }

@@ -1,10 +1,9 @@
 import ArgumentParser
 import AtomNetworking
 import Foundation
-import Terminal
 
 /// Signs a user in and stores the session in a file.
-struct LoginCommand: AsyncParsableCommand {
+struct LoginCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
         abstract: "Signs in with a user name and a password, and stores the session in a file.",
@@ -33,14 +32,11 @@ struct LoginCommand: AsyncParsableCommand {
 
     @OptionGroup var sessionOptions: SessionOptions
 
-    func run() async throws {
-        let (status, signal) = await withInterruption {
-            await perform(notes: .standardError) { question in
-                if let password = ProcessInfo.processInfo.environment["ATOM_PASSWORD"] { return password }
-                return await Self.answer(to: question)
-            }
+    func perform(on console: Console) async -> RequestExitStatus {
+        await perform(notes: console.notes) { question in
+            if let password = ProcessInfo.processInfo.environment["ATOM_PASSWORD"] { return password }
+            return await Self.answer(to: question)
         }
-        try status.exit(after: signal)
     }
 
     /// Signs in.
@@ -60,22 +56,18 @@ struct LoginCommand: AsyncParsableCommand {
             ) { await ask("Password of \(user): ") }
             let (credential, member) = try await signIn(by: login)
             try await keep(credential, for: profile, in: file, replacing: old)
-            notes.print("Signed in at \(profile.server) as \(member.name) (\(member.tier), \(member.miles) miles).")
+            notes.print("Signed in at \(profile.server) as \(member).")
             return .success
         } catch AtomError.cancelled {
             notes.print("No user was signed in.")
             return .cancelled
         } catch let error as AtomError {
-            let advice = SessionAdvice(error, file: file.url)
-            notes.print(ResponsePrinter.printable(advice?.message ?? error.description))
-            return advice?.status ?? RequestExitStatus(error)
+            return SessionAdvice(error, file: file.url).show(on: notes)
         } catch let failure as CommandFailure {
             notes.print(failure.description)
             return .wrongArguments
         } catch {
-            let advice = SessionAdvice(store: error, file: file.url)
-            notes.print(advice.message)
-            return advice.status
+            return SessionAdvice(store: error, file: file.url).show(on: notes)
         }
     }
 
@@ -92,9 +84,9 @@ struct LoginCommand: AsyncParsableCommand {
     }
 
     private func profile(for file: SessionFile) throws -> SessionFile.Profile {
-        if let server { return SessionFile.Profile(server: try Airline(url: server).url, clientID: clientID) }
+        if let server { return SessionFile.Profile(server: "\(try Airline(url: server).base)", clientID: clientID) }
         guard let last = file.profile() else {
-            throw CommandFailure("Use --server for the server; “atom serve” prints its URL.")
+            throw CommandFailure(description: "Use --server for the server; “atom serve” prints its URL.")
         }
         return SessionFile.Profile(server: last.server, clientID: clientID)
     }
@@ -135,14 +127,11 @@ struct LoginCommand: AsyncParsableCommand {
             try await file.store().save(nil)
         }
         try file.save(profile)
-        try await file.atom(for: profile).signIn(with: credential)
-        guard let old, let last, !old.refreshToken.isEmpty, old.refreshToken != credential.refreshToken,
-            let airline = try? last.airline()
-        else { return }
+        try await profile.atom(file.store()).signIn(with: credential)
+        guard let old, !old.refreshToken.isEmpty, old.refreshToken != credential.refreshToken else { return }
         // If that server can't be reached, the sign-in is still successful.
-        let plain = Atom(serviceConfiguration: ServiceConfiguration(timeout: ServiceTimeout(request: 5, resource: 5)))
-        _ = try? await plain.enqueue(
-            SignInEndpoint.revocation(airline, token: old.refreshToken, clientID: last.clientID)
-        ).resume()
+        let ended = try? last?.atom(
+            InMemoryTokenCredentialStore(old), timeout: ServiceTimeout(request: 5, resource: 5))
+        try? await ended?.signOut(waitingForRevocation: true)
     }
 }

@@ -1,10 +1,8 @@
 import ArgumentParser
 import AtomNetworking
-import Foundation
-import Terminal
 
 /// Ends the session, here and at the server.
-struct LogoutCommand: AsyncParsableCommand {
+struct LogoutCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
         abstract: "Signs out: removes the tokens and asks the server to revoke them.",
@@ -17,20 +15,15 @@ struct LogoutCommand: AsyncParsableCommand {
 
     @OptionGroup var sessionOptions: SessionOptions
 
-    func run() async throws {
-        let (status, signal) = await withInterruption { await perform(notes: .standardError) }
-        try status.exit(after: signal)
-    }
-
     /// Signs out, and reports the result.
-    func perform(notes: Terminal) async -> RequestExitStatus {
-        let file = sessionOptions.file
+    func perform(on console: Console) async -> RequestExitStatus {
+        let (file, notes) = (sessionOptions.file, console.notes)
         guard let profile = file.profile() else {
             notes.print("No user was signed in.")
             return .success
         }
         do throws(AtomError) {
-            let atom = try file.atom(for: profile, timeout: ServiceTimeout(request: 10, resource: 10))
+            let atom = try profile.atom(file.store(), timeout: ServiceTimeout(request: 10, resource: 10))
             guard case .signedIn = try await atom.loadSession() else {
                 notes.print("No user was signed in.")
                 return .success
@@ -43,9 +36,7 @@ struct LogoutCommand: AsyncParsableCommand {
             notes.print(Self.farewell(cause, "\(profile.server)"))
             return .success
         } catch {
-            let advice = SessionAdvice(error, file: file.url)
-            notes.print(ResponsePrinter.printable(advice?.message ?? error.description))
-            return advice?.status ?? RequestExitStatus(error)
+            return SessionAdvice(error, file: file.url).show(on: notes)
         }
     }
 

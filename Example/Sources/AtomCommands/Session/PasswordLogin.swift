@@ -29,9 +29,9 @@ struct PasswordLogin: TokenCredentialProvider {
         guard let password = await password(), !password.isEmpty else {
             throw TokenCredentialProviderError.retryAfterSignIn(Failure.noPassword)
         }
-        let endpoint = SignInEndpoint.password(
-            airline, user: NameAndSecret(name: user, secret: password),
-            client: NameAndSecret(name: clientID, secret: ""))
+        let endpoint = SignInEndpoint(
+            airline: airline, user: NameAndSecret(name: user, secret: password),
+            client: ClientCredential(id: clientID))
         do throws(AtomError) {
             return try await Atom().enqueue(endpoint).resume(expecting: TokenCredential.self)
         } catch {

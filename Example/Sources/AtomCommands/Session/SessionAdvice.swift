@@ -3,23 +3,25 @@ import Foundation
 
 /// The meaning of a session's failure for the user: what happened, and what to
 /// do.
-struct SessionAdvice: Equatable {
+struct SessionAdvice {
     let message: String
     let status: RequestExitStatus
 
     /// - Parameters:
-    /// - error: The error of a request, a sign-in or a sign-out.
+    ///   - error: The error of a request, a sign-in or a sign-out.
     ///   - file: The session file.
-    /// - Returns: `nil` if the failure isn't about the session.
-    init?(_ error: AtomError, file: URL) {
-        guard case .authentication(let error) = error else { return nil }
-        self.init(error, file: file)
+    init(_ error: AtomError, file: URL) {
+        if case .authentication(let error) = error {
+            self.init(error, file: file)
+        } else {
+            self.init(error.description, RequestExitStatus(error))
+        }
     }
 
-    init(_ error: AuthenticationError, file: URL) {
+    private init(_ error: AuthenticationError, file: URL) {
         switch error {
         case .missingCredential, .signedOut:
-            self = .nobody
+            self.init("You are not signed in. Sign in with “atom login”.", .signInNeeded)
         case .refreshRejected(let answer, _):
             self.init(
                 """
@@ -49,9 +51,6 @@ struct SessionAdvice: Equatable {
             self.init(error.description, .failure)
         }
     }
-
-    /// No user is signed in.
-    static let nobody = SessionAdvice("You are not signed in. Sign in with “atom login”.", .signInNeeded)
 
     private init(_ message: String, _ status: RequestExitStatus) {
         self.message = message
@@ -84,12 +83,12 @@ struct SessionAdvice: Equatable {
             self.init("The sign-in failed: \(cause)", .failure)
         }
     }
-}
 
-extension RequestExitStatus {
-    /// The exit status of a request that could not be signed.
-    init(_ error: AuthenticationError) {
-        // Only the message depends on the file.
-        self = SessionAdvice(error, file: URL(fileURLWithPath: "/")).status
+    /// Tells the user.
+    ///
+    /// - Returns: The status of the command.
+    func show(on notes: Terminal) -> RequestExitStatus {
+        notes.print(ResponsePrinter.printable(message))
+        return status
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// The option for the session file.
 struct SessionOptions: ParsableArguments {
@@ -10,5 +11,6 @@ struct SessionOptions: ParsableArguments {
             """, valueName: "file"))
     var sessionFile: String?
 
-    var file: SessionFile { SessionFile(path: sessionFile) }
+    /// That file, or the default one.
+    var file: SessionFile { SessionFile(url: sessionFile.map { URL(fileURLWithPath: $0) } ?? SessionFile.usual) }
 }

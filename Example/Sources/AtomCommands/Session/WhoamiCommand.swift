@@ -1,10 +1,8 @@
 import ArgumentParser
 import AtomNetworking
-import Foundation
-import Terminal
 
 /// Asks the server who is signed in.
-struct WhoamiCommand: AsyncParsableCommand {
+struct WhoamiCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
         abstract: "Asks the server who is signed in.",
@@ -16,33 +14,20 @@ struct WhoamiCommand: AsyncParsableCommand {
 
     @OptionGroup var sessionOptions: SessionOptions
 
-    func run() async throws {
-        let (status, signal) = await withInterruption {
-            await perform(output: .standardOutput, notes: .standardError)
-        }
-        try status.exit(after: signal)
-    }
-
     /// Asks the server, and shows the response.
-    func perform(output: Terminal, notes: Terminal) async -> RequestExitStatus {
+    func perform(on console: Console) async -> RequestExitStatus {
         let file = sessionOptions.file
         do throws(AtomError) {
-            guard let profile = file.profile() else { throw .authentication(.missingCredential(delivery: .notSent)) }
-            let atom = try file.atom(for: profile)
-            let airline = try profile.airline()
-            let result = await outcome { () async throws(AtomError) in
-                try await atom.enqueue(AccountEndpoint.account(airline)).resume(expecting: Member.self)
-            }
+            let profile = try file.profileOfUser()
+            let atom = try profile.atom(file.store())
+            let endpoint = AccountEndpoint.account(try profile.airline())
+            let result = await atom.outcome(of: endpoint, expecting: Member.self)
             await atom.finishBeforeExit()
             let member = try result.get()
-            output.print(
-                ResponsePrinter.printable(
-                    "\(member.name) (\(member.tier), \(member.miles) miles) at \(profile.server)"))
+            console.output.print(ResponsePrinter.printable("\(member) at \(profile.server)"))
             return .success
         } catch {
-            let advice = SessionAdvice(error, file: file.url)
-            notes.print(ResponsePrinter.printable(advice?.message ?? error.description))
-            return advice?.status ?? RequestExitStatus(error)
+            return SessionAdvice(error, file: file.url).show(on: console.notes)
         }
     }
 }

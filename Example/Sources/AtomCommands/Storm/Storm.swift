@@ -1,7 +1,6 @@
 import AirlineServer
 import AtomNetworking
 import Foundation
-import Terminal
 
 /// Many requests with one session whose token keeps expiring.
 struct Storm: Sendable {
@@ -17,30 +16,18 @@ struct Storm: Sendable {
     ///
     /// - Throws: An error if the storm can't be started.
     func run(observers: [any RequestObserver] = []) async throws -> StormReport {
-        var configuration = ServerConfiguration()
-        configuration.policy.accessTokenLifetime = tokenLifetime
-        configuration.policy.delayMilliseconds = workMilliseconds
-        let server = try await AirlineServer.start(configuration)
-        do {
-            let report = try await run(at: server, observers)
-            await server.stop()
-            return report
-        } catch {
-            await server.stop()
-            throw error
-        }
+        var policy = TokenPolicy()
+        policy.accessTokenLifetime = tokenLifetime
+        policy.delayMilliseconds = workMilliseconds
+        return try await AirlineServer.run(policy) { try await run(at: $0, observers) }
     }
 
     private func run(at server: AirlineServer, _ observers: [any RequestObserver]) async throws -> StormReport {
         let airline = try Airline(server)
-        let tokens = try await Atom().enqueue(
-            SignInEndpoint.password(airline, user: .exampleUser, client: .exampleClient)
-        ).resume(expecting: TokenCredential.self)
-        let client = NameAndSecret.exampleClient
+        let tokens = try await Atom().enqueue(SignInEndpoint(airline: airline)).resume(expecting: TokenCredential.self)
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(
-                try airline.authorizationEndpoint(), ClientCredential(id: client.name, secret: client.secret),
-                TokenBox(tokens)),
+                try airline.authorizationEndpoint(), .example, InMemoryTokenCredentialStore(tokens)),
             timeout: ServiceTimeout(request: 60, resource: 60))
         configuration.observers = observers
         let atom = Atom(serviceConfiguration: configuration)
@@ -57,7 +44,7 @@ struct Storm: Sendable {
         await withTaskGroup(of: Result<Double, AtomError>?.self) { group in
             func send(_ number: Int) {
                 let endpoint = AccountEndpoint.miles(airline, number: number, milliseconds: workMilliseconds)
-                group.addTask { await Self.send(endpoint, number, with: atom, stopwatch) }
+                group.addTask { await Self.send(endpoint, number, with: atom) }
             }
             for number in 1...concurrency { send(number) }
             var next = concurrency + 1
@@ -77,14 +64,12 @@ struct Storm: Sendable {
     /// How long a request took; `nil` if it got the response to another one, which
     /// would be the worst error.
     private static func send(
-        _ endpoint: AccountEndpoint, _ number: Int, with atom: Atom, _ stopwatch: Stopwatch
+        _ endpoint: AccountEndpoint, _ number: Int, with atom: Atom
     ) async -> Result<Double, AtomError>? {
-        let start = stopwatch.seconds
-        do throws(AtomError) {
-            let miles = try await atom.enqueue(endpoint).resume(expecting: Miles.self)
-            return miles.number == String(number) ? .success(stopwatch.seconds - start) : nil
-        } catch {
-            return .failure(error)
+        let stopwatch = Stopwatch()
+        switch await atom.outcome(of: endpoint, expecting: Miles.self) {
+        case .success(let miles): return miles.number == String(number) ? .success(stopwatch.seconds) : nil
+        case .failure(let error): return .failure(error)
         }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Terminal
 
 /// Sends many requests with a session whose token keeps expiring.
 struct StormCommand: AsyncParsableCommand {
@@ -51,8 +50,8 @@ struct StormCommand: AsyncParsableCommand {
             throw ValidationError("A time must be a positive number of seconds.")
         }
         guard (0...600_000).contains(work) else { throw ValidationError("--work must be from 0 to 600000.") }
-        if let timeline { try ArchiveFile.check(URL(fileURLWithPath: timeline), "--timeline") }
-        if let darkTimeline { try ArchiveFile.check(URL(fileURLWithPath: darkTimeline), "--dark-timeline") }
+        try checkOutput(timeline, of: "--timeline")
+        try checkOutput(darkTimeline, of: "--dark-timeline")
     }
 
     func run() async throws {
@@ -68,15 +67,9 @@ struct StormCommand: AsyncParsableCommand {
             workMilliseconds: work, expireEvery: revokeEvery)
         let pictures: [(file: String?, StormPicture.Palette)] = [(timeline, .light), (darkTimeline, .dark)]
         let recorder = pictures.contains { $0.file != nil } ? TimelineRecorder() : nil
-        let (result, signal) = await withInterruption {
-            do {
-                return Result<StormReport, any Error>.success(
-                    try await storm.run(observers: [recorder].compactMap(\.self)))
-            } catch {
-                return .failure(error)
-            }
+        let (report, signal) = try await withInterruption {
+            try await storm.run(observers: [recorder].compactMap(\.self))
         }
-        let report = try result.get()
         if let timeline = recorder?.timeline {
             for case (let file?, let palette) in pictures {
                 try StormPicture(timeline, palette).svg().write(toFile: file, atomically: true, encoding: .utf8)

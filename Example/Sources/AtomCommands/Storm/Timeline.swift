@@ -4,7 +4,7 @@ import Foundation
 /// What happened to many requests, and when.
 struct Timeline: Sendable {
     /// What a request does for a time.
-    enum Phase: String, CaseIterable, Sendable {
+    enum Phase: Sendable {
         /// It waits for a connection or for a refresh.
         case waiting
         /// It is on the wire for the first time.
@@ -54,7 +54,6 @@ final class TimelineRecorder: RequestObserver, @unchecked Sendable {
     private let lock = NSLock()
     private var recorded = Timeline()
     private var running: [UInt64: Running] = [:]
-    private var refreshing: [UInt64: Double] = [:]
     private var count = 0
 
     /// What was recorded, in the order in which the requests were made.
@@ -70,7 +69,10 @@ final class TimelineRecorder: RequestObserver, @unchecked Sendable {
         lock.withLock {
             switch event.purpose {
             case .service: note(event.kind, of: id, at: now)
-            case .token: noteRefresh(event.kind, of: id, at: now)
+            case .token:
+                guard case .finished(let summary) = event.kind else { return }
+                let start = now - summary.duration / .seconds(1)
+                recorded.refreshes.append(.init(phase: .wire, start: start, end: now))
             case .revocation: break
             }
         }
@@ -94,16 +96,6 @@ final class TimelineRecorder: RequestObserver, @unchecked Sendable {
             guard var request = running.removeValue(forKey: id)?.request else { return }
             request.isFailed = summary.failure != nil
             recorded.requests.append(request)
-        default: break
-        }
-    }
-
-    private func noteRefresh(_ kind: RequestEvent.Kind, of id: UInt64, at now: Double) {
-        switch kind {
-        case .described: refreshing[id] = now
-        case .finished:
-            guard let start = refreshing.removeValue(forKey: id) else { return }
-            recorded.refreshes.append(.init(phase: .wire, start: start, end: now))
         default: break
         }
     }

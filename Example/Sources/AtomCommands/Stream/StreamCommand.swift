@@ -1,10 +1,9 @@
 import ArgumentParser
 import AtomNetworking
 import Foundation
-import Terminal
 
 /// Shows a response while it arrives.
-struct StreamCommand: AsyncParsableCommand {
+struct StreamCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream",
         abstract: "Writes a response to standard output while it arrives.",
@@ -45,96 +44,68 @@ struct StreamCommand: AsyncParsableCommand {
         guard events || lastEventID == nil else { throw ValidationError("--last-event-id requires --events.") }
     }
 
-    func run() async throws {
-        let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileHandle.standardOutput.write($0)
-        }
-        guard status == .success else { throw ExitCode(status.rawValue) }
-    }
-
     /// Shows the response until it ends.
-    func perform(
-        body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
-    ) async throws -> RequestExitStatus {
-        let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
-        let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
-        let (command, exchange, url) = (self, exchange, url)
-        let (result, signal) = await exchange.send(over: tap) { () throws(AtomError) in
-            var request = try exchange.request("GET", url)
-            // A redirect that isn't followed is no stream.
-            request.acceptableStatusCodes = 200...299
-            return request
-        } _: { (service) async throws(AtomError) in
-            try await command.show(service, with: printer)
+    func perform(on console: Console) async throws -> RequestExitStatus {
+        let tap = WireTap()
+        let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
+        let result = await exchange.send("GET", url, over: tap) { (service) async throws(AtomError) in
+            if events { return try await showEvents(of: service, with: printer) }
+            return lines
+                ? try await showLines(of: service, with: printer) : try await showBytes(of: service, with: printer)
         }
         switch result {
         case .success(let count):
-            let times = command.reconnect ? ", \(tap.records.count) connections" : ""
-            if !quiet {
-                notes.print("\(count)\(times), \(ResponsePrinter.duration(stopwatch.seconds))")
-            }
-        case .failure(let error):
-            printer.show(
-                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+            let times = reconnect ? ", \(tap.records.count) connections" : ""
+            printer.note("\(count)\(times), \(ResponsePrinter.duration(tap.seconds))")
+        case .failure(let error): printer.show(error, exchange.advice(on: error))
         }
-        return RequestExitStatus(result, signal: signal)
+        return RequestExitStatus(result)
     }
 
-    /// Shows the parts of the response, and returns how many there were.
-    private func show(_ service: Service, with printer: ResponsePrinter) async throws(AtomError) -> String {
-        if events { return try await showEvents(of: service, with: printer) }
-        return lines
-            ? try await showLines(of: service, with: printer) : try await showBytes(of: service, with: printer)
-    }
+    // Each shows the parts of the response, and returns how many there were.
 
     private func showEvents(of service: Service, with printer: ResponsePrinter) async throws(AtomError) -> String {
         let stream = try await service.serverSentEvents(
             reconnection: reconnect ? .automatic() : .never, lastEventID: lastEventID ?? "")
-        showHead(stream.response, with: printer)
+        printer.showHead(stream.response)
         var events = stream.makeAsyncIterator()
         var count = 0
         while let event = try await events.next() {
             count += 1
             let head = event.id.isEmpty ? event.type : "\(event.id) \(event.type)"
             let text = "\(head): \(event.data.replacing("\n", with: "\n    "))"
-            printer.body.print(ResponsePrinter.printable(text, keeping: "\n\t"))
+            printer.console.output.print(ResponsePrinter.printable(text, keeping: "\n\t"))
         }
         return count == 1 ? "1 event" : "\(count) events"
     }
 
     private func showLines(of service: Service, with printer: ResponsePrinter) async throws(AtomError) -> String {
         let stream = try await service.lines()
-        showHead(stream.response, with: printer)
+        printer.showHead(stream.response)
+        let output = printer.console.output
         var lines = stream.makeAsyncIterator()
         var count = 0
         while let line = try await lines.next() {
             count += 1
-            printer.body.print(
-                printer.body.isInteractive ? ResponsePrinter.printable(line, keeping: "\t") : line)
+            output.print(output.isInteractive ? ResponsePrinter.printable(line, keeping: "\t") : line)
         }
         return count == 1 ? "1 line" : "\(count) lines"
     }
 
     private func showBytes(of service: Service, with printer: ResponsePrinter) async throws(AtomError) -> String {
         let stream = try await service.bytes()
-        showHead(stream.response, with: printer)
+        printer.showHead(stream.response)
+        let output = printer.console.output
         var parts = stream.makeAsyncIterator()
         var count: Int64 = 0
         while let part = try await parts.next() {
             count += Int64(part.count)
-            if printer.body.isInteractive {
-                printer.body.write(
-                    ResponsePrinter.printable(String(decoding: part, as: UTF8.self), keeping: "\n\t"))
+            if output.isInteractive {
+                output.write(ResponsePrinter.printable(String(decoding: part, as: UTF8.self), keeping: "\n\t"))
             } else {
-                printer.writeBytes(part)
+                printer.console.writeBytes(part)
             }
         }
         return Quantity.bytes(count)
-    }
-
-    private func showHead(_ response: AtomResponse, with printer: ResponsePrinter) {
-        if !printer.isQuiet { printer.showHead(response, on: printer.notes) }
     }
 }

@@ -1,10 +1,9 @@
 import ArgumentParser
 import AtomNetworking
 import Foundation
-import Terminal
 
 /// Writes a response to a file, and shows the progress.
-struct DownloadCommand: AsyncParsableCommand {
+struct DownloadCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "download",
         abstract: "Writes a response to a file, and shows the progress.",
@@ -41,35 +40,19 @@ struct DownloadCommand: AsyncParsableCommand {
         guard maxSize ?? 0 >= 0 else { throw ValidationError("--max-size must not be negative.") }
     }
 
-    func run() async throws {
-        let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileHandle.standardOutput.write($0)
-        }
-        guard status == .success else { throw ExitCode(status.rawValue) }
-    }
-
     /// Downloads the file, and says how it went.
     ///
     /// The body of an error response goes to the output.
-    func perform(
-        body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
-    ) async throws -> RequestExitStatus {
-        let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
-        let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
-        let meter = TransferMeter("Download", on: quiet ? .silent : notes, stopwatch)
+    func perform(on console: Console) async throws -> RequestExitStatus {
+        let tap = WireTap()
+        let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
+        let meter = TransferMeter("Download", on: quiet ? .silent : console.notes)
         let queue = DispatchQueue(label: "atom.download")
-        let (exchange, url, fileURL, resume, maxSize) = (exchange, url, fileURL, resume, maxSize)
-        let (result, signal) = await exchange.send(over: tap, calling: queue) { () throws(AtomError) in
-            var request = try exchange.request("GET", url)
-            // A redirect that isn't followed is no file.
-            request.acceptableStatusCodes = 200...299
-            return request
-        } _: { (service) async throws(AtomError) in
+        let result = await exchange.send("GET", url, over: tap, calling: queue) { (service) async throws(AtomError) in
             try await service.download(to: fileURL, isResumable: resume, maximumSize: maxSize) { meter.update($0) }
         }
-        await tap.settle()
+        // In a task of its own: a cancelled one would not wait.
+        await Task { await tap.settle() }.value
         await queue.drained()
         if result.error != nil, let partialSize, let progress = meter.progress {
             // More may have arrived since the last progress.
@@ -78,22 +61,18 @@ struct DownloadCommand: AsyncParsableCommand {
         meter.finish()
         switch result {
         case .success(let response):
-            if !quiet {
-                let name = ResponsePrinter.printable(file)
-                let way = response.statusCode == 206 ? "continued from an earlier download, " : ""
-                notes.print("\(name): \(way)\(ResponsePrinter.duration(stopwatch.seconds))")
-            }
+            let way = response.statusCode == 206 ? "continued from an earlier download, " : ""
+            printer.note("\(ResponsePrinter.printable(file)): \(way)\(ResponsePrinter.duration(tap.seconds))")
         case .failure(let error):
-            printer.show(
-                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+            printer.show(error, exchange.advice(on: error))
             if case .response = error { break }
-            showRest(after: error, hadProgress: meter.progress != nil, on: notes)
+            showRest(hadProgress: meter.progress != nil, on: console.notes)
         }
-        return RequestExitStatus(result, signal: signal)
+        return RequestExitStatus(result)
     }
 
     /// Says what is left of a download, and how to go on.
-    private func showRest(after error: AtomError, hadProgress: Bool, on notes: Terminal) {
+    private func showRest(hadProgress: Bool, on notes: Terminal) {
         if let partialSize {
             notes.print(
                 """

@@ -1,6 +1,5 @@
 import AtomNetworking
 import Foundation
-import Terminal
 
 /// Shows how far a transfer is.
 ///
@@ -9,16 +8,15 @@ import Terminal
 final class TransferMeter: @unchecked Sendable {
     private let label: String
     private let terminal: Terminal
-    private let stopwatch: Stopwatch
+    private let stopwatch = Stopwatch()
     // The following properties are accessed only under `lock`.
     private let lock = NSLock()
     private var latest: TransferProgress?
     private var drawnAt: Double?
 
-    init(_ label: String, on terminal: Terminal, _ stopwatch: Stopwatch) {
+    init(_ label: String, on terminal: Terminal) {
         self.label = label
         self.terminal = terminal
-        self.stopwatch = stopwatch
     }
 
     /// The last progress; `nil` if nothing was sent or received.

@@ -1,10 +1,9 @@
 import ArgumentParser
 import AtomNetworking
 import Foundation
-import Terminal
 
 /// Sends a file, and shows the progress.
-struct UploadCommand: AsyncParsableCommand {
+struct UploadCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload",
         abstract: "Sends a file, shows the progress, and then the response.",
@@ -39,41 +38,25 @@ struct UploadCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only the body of the response and errors.")
     var quiet = false
 
-    func run() async throws {
-        let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileHandle.standardOutput.write($0)
-        }
-        guard status == .success else { throw ExitCode(status.rawValue) }
-    }
-
     /// Sends the file and shows the response.
-    func perform(
-        body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
-    ) async throws -> RequestExitStatus {
-        let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
-        let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
-        let meter = TransferMeter("Upload", on: quiet ? .silent : notes, stopwatch)
+    func perform(on console: Console) async throws -> RequestExitStatus {
+        let tap = WireTap()
+        let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
+        let meter = TransferMeter("Upload", on: quiet ? .silent : console.notes)
         let queue = DispatchQueue(label: "atom.upload")
-        let (exchange, method, url, body) = (exchange, method, url, requestBody)
-        let (result, signal) = await exchange.send(over: tap, calling: queue) { () throws(AtomError) in
-            try exchange.request(method, url, body: body)
-        } _: { (service) async throws(AtomError) in
+        let result = await exchange.send(
+            method, url, body: requestBody, accepting: 200...399, over: tap, calling: queue
+        ) { (service) async throws(AtomError) in
             try await service.resume(expecting: Data.self) { meter.update($0) }
         }
         await queue.drained()
         meter.finish()
         switch result {
-        case .success(let data):
-            let response = AtomResponse(data: data, statusCode: tap.records.last?.status)
-            printer.show(response, after: tap.records, seconds: stopwatch.seconds)
-        case .failure(let error):
-            printer.show(
-                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+        case .success(let data): printer.show(AtomResponse(data: data, statusCode: tap.records.last?.status))
+        case .failure(let error): printer.show(error, exchange.advice(on: error))
         }
         if case .failure(.requestable(.invalidBody)) = result, !isReadable { return .fileFailed }
-        return RequestExitStatus(result, signal: signal)
+        return RequestExitStatus(result)
     }
 
     /// Whether the file is one that can be sent; if not, the body was refused

@@ -8,7 +8,7 @@ import Foundation
 /// has two records.
 final class WireTap: Transport, @unchecked Sendable {
     /// One exchange.
-    struct Record: Sendable, Equatable {
+    struct Record: Sendable {
         let method: String
         let url: String
         let startedAt: Double
@@ -17,17 +17,20 @@ final class WireTap: Transport, @unchecked Sendable {
     }
 
     private let base: any Transport
-    private let stopwatch: Stopwatch
+    private let stopwatch = Stopwatch()
     // The following properties are accessed only under `lock`.
     private let lock = NSLock()
     private var notes: [Record] = []
     /// The exchanges whose last event the SDK has not handled yet.
     private var openExchanges = 0
 
-    init(_ stopwatch: Stopwatch, over base: any Transport) {
-        self.stopwatch = stopwatch
-        self.base = base
+    /// - Parameter base: What sends the requests; by default, what the SDK uses.
+    init(over base: (any Transport)? = nil) {
+        self.base = base ?? ServiceConfiguration().makeDefaultTransport()
     }
+
+    /// The seconds since its creation.
+    var seconds: Double { stopwatch.seconds }
 
     /// The records so far, in the order in which the exchanges started.
     var records: [Record] { lock.withLock { notes } }
