@@ -14,43 +14,13 @@ struct Run {
     /// Runs a command in this process.
     init(_ arguments: [String], password: String? = nil) async throws {
         let (output, notes) = (RecordingTerminal(), RecordingTerminal())
-        switch try AtomCommand.parseAsRoot(arguments) {
-        case let command as RequestCommand:
-            status = try await command.perform(
-                body: output.terminal(), notes: notes.terminal(), writeBytes: output.write)
-        case let command as UploadCommand:
-            status = try await command.perform(
-                body: output.terminal(), notes: notes.terminal(), writeBytes: output.write)
-        case let command as DownloadCommand:
-            status = try await command.perform(
-                body: output.terminal(), notes: notes.terminal(), writeBytes: output.write)
-        case let command as StreamCommand:
-            status = try await command.perform(
-                body: output.terminal(), notes: notes.terminal(), writeBytes: output.write)
-        case let command as LoginCommand:
-            status = await command.perform(notes: notes.terminal()) { _ in password }
-        case let command as WhoamiCommand:
-            status = await command.perform(output: output.terminal(), notes: notes.terminal())
-        case let command as LogoutCommand:
-            status = await command.perform(notes: notes.terminal())
-        default: throw UnknownCommand()
+        let command = try AtomCommand.parseAsRoot(arguments)
+        if let login = command as? LoginCommand {
+            status = await login.perform(notes: notes.terminal()) { _ in password }
+        } else {
+            status = try await #require(command as? any StatusCommand).perform(
+                on: Console(output: output.terminal(), notes: notes.terminal(), writeBytes: output.write))
         }
         (self.output, self.notes) = (output.text, notes.text)
     }
-
-    private struct UnknownCommand: Error {}
-}
-
-/// Runs a body with a server, and stops the server afterwards.
-func withServer(
-    _ configuration: ServerConfiguration = ServerConfiguration(), _ body: (AirlineServer) async throws -> Void
-) async throws {
-    let server = try await AirlineServer.start(configuration)
-    do {
-        try await body(server)
-    } catch {
-        await server.stop()
-        throw error
-    }
-    await server.stop()
 }

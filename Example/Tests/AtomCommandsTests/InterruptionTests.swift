@@ -1,3 +1,4 @@
+import AirlineServer
 import AtomNetworking
 import AtomNetworkingTesting
 import Foundation
@@ -20,7 +21,8 @@ import Testing
         #expect(run.tool.status == 128 + signal)
         #expect(run.tool.output.isEmpty)
         #expect(!run.tool.notes.contains("secret"))
-        #expect(run.hasSurvived, "\(run.afterwards)")
+        #expect(run.hasSurvived, "\(run.next)")
+        #expect(run.wasStored || !phase.isResponseDue, "the next command refreshes once more")
         #expect(run.reuses == 0)
     }
 
@@ -30,9 +32,9 @@ import Testing
     func whoKillsTheToolLosesOnlyAResponse(phase: StrictServer.Phase) async throws {
         let run = try await stop(by: SIGKILL, in: phase)
         #expect(run.tool.status == SIGKILL)
-        #expect(run.hasSurvived == !phase.isResponseDue, "\(run.afterwards)")
+        #expect(run.hasSurvived == !phase.isResponseDue, "\(run.next)")
         #expect(run.reuses == (phase.isResponseDue ? 1 : 0))
-        if phase.isResponseDue { #expect(run.afterwards.contains("The session was lost: a process was stopped")) }
+        if phase.isResponseDue { run.expectLoss() }
     }
 
     /// The response arrives and is written, and the signal comes somewhere in
@@ -42,11 +44,11 @@ import Testing
         var survivals = 0
         let rounds = 16
         for round in 0..<rounds {
-            let run = try await stop(by: signal, after: .microseconds(round * 800))
+            let run = try await stop(by: signal, in: .beforeTheLastByte, after: .microseconds(round * 800))
             if run.hasSurvived { survivals += 1 }
             #expect(run.hasSurvived == run.wasStored)
             #expect(run.reuses == (run.wasStored ? 0 : 1))
-            if !run.hasSurvived { #expect(run.afterwards.contains("The session was lost: a process was stopped")) }
+            if !run.hasSurvived { run.expectLoss() }
         }
         #expect(signal == SIGKILL || survivals == rounds)
         print("Signal \(signal) while the response was written: \(survivals) of \(rounds) sessions survived.")
@@ -56,72 +58,61 @@ import Testing
         let tool: Tool.Run
         /// Whether the new tokens are in the file.
         let wasStored: Bool
-        /// Whether the next command is signed in.
-        let hasSurvived: Bool
         /// What the next command says.
-        let afterwards: String
+        let next: Run
         /// How often a refresh token was sent that had been used.
         let reuses: Int
+
+        /// Whether the next command is signed in.
+        var hasSurvived: Bool { next.status == .success }
+
+        func expectLoss() {
+            #expect(next.status == .signInNeeded)
+            #expect(next.notes.hasPrefix("The session was lost: a process was stopped"))
+        }
     }
 
-    private func stop(by signal: Int32, in phase: StrictServer.Phase) async throws -> Stopped {
+    /// Stops the tool while the server holds its answer, or a time after the
+    /// server has gone on.
+    private func stop(
+        by signal: Int32, in phase: StrictServer.Phase, after delay: Duration? = nil
+    ) async throws -> Stopped {
         let server = try StrictServer(holding: phase)
         defer { server.stop() }
-        let file = try await session(at: server)
+        // Tokens that the server doesn't accept any more, and the profile.
+        let file = SessionFile(url: folder.url.appendingPathComponent("\(UUID())/session.json"))
+        try await file.store().save(StrictServer.credential(0))
+        try file.save(SessionFile.Profile(server: server.url, clientID: "atom-app"))
         var other: Task<Void, any Error>?
         if phase == .waitingForTheStore {
             let (holds, hold) = AsyncStream.makeStream(of: Void.self)
-            let (ends, end) = AsyncStream.makeStream(of: Void.self)
-            server.whenReleased { end.yield() }
             other = Task {
                 _ = try await file.store().exchange { stored in
-                    hold.yield()
-                    for await _ in ends { break }
+                    hold.finish()
+                    await server.isReleased()
                     return stored
                 }
             }
-            for await _ in holds { break }
+            for await _ in holds {}
         }
-        let tool = try await Tool.interrupt(
-            ["whoami", "--session-file", file.url.path], by: signal, when: { server.isHolding },
-            then: { server.release() })
-        try await other?.value
-        return try await stopped(tool, file, server)
-    }
-
-    private func stop(by signal: Int32, after delay: Duration) async throws -> Stopped {
-        let server = try StrictServer(holding: .beforeTheLastByte)
-        defer { server.stop() }
-        let file = try await session(at: server)
-        let tool = try await Tool.interrupt(["whoami", "--session-file", file.url.path], by: signal) {
+        let command = ["whoami", "--session-file", file.url.path]
+        let tool = try await Tool.interrupt(command, by: signal) {
             guard server.isHolding else { return false }
+            guard let delay else { return true }
             server.release()
             // Not a sleep, which takes longer than the write.
             let end = ContinuousClock.now + delay
             while ContinuousClock.now < end {}
             return true
+        } then: {
+            server.release()
         }
-        return try await stopped(tool, file, server)
-    }
-
-    private func stopped(_ tool: Tool.Run, _ file: SessionFile, _ server: StrictServer) async throws -> Stopped {
+        try await other?.value
         await server.isIdle()
         let stored = try await file.store().load()
-        let command = try #require(
-            try AtomCommand.parseAsRoot(["whoami", "--session-file", file.url.path]) as? WhoamiCommand)
-        let (output, notes) = (RecordingTerminal(), RecordingTerminal())
-        let status = await command.perform(output: output.terminal(), notes: notes.terminal())
         return Stopped(
             tool: tool, wasStored: stored?.refreshToken != StrictServer.credential(0).refreshToken,
-            hasSurvived: status == .success, afterwards: output.text + notes.text, reuses: server.reuses)
-    }
-
-    /// Tokens that the server doesn't accept any more, and the profile.
-    private func session(at server: StrictServer) async throws -> SessionFile {
-        let file = SessionFile(url: folder.url.appendingPathComponent("\(UUID())/session.json"))
-        try await file.store().save(StrictServer.credential(0))
-        try file.save(SessionFile.Profile(server: server.url, clientID: "atom-app"))
-        return file
+            next: try await Run(command), reuses: server.reuses)
     }
 }
 
@@ -160,34 +151,34 @@ final class StrictServer: Sendable {
         var isRevoked = false
         var reuses = 0
         var isHolding = false
-        var onRelease: (@Sendable () -> Void)?
+
+        mutating func hold() { isHolding = true }
     }
 
     private let server: LoopbackServer
-    private let gate: LoopbackServer.Gate
-    private let state: Locked
+    private let gate = LoopbackServer.Gate()
+    private let state = Locked(State())
     private let phase: Phase
 
     init(holding phase: Phase) throws {
         self.phase = phase
-        let (gate, state) = (LoopbackServer.Gate(), Locked())
-        (self.gate, self.state) = (gate, state)
+        let (gate, state) = (gate, state)
         server = try LoopbackServer(routes: [
             "GET /account": { request in
-                let isGood = state.with { state in
+                let isGood = state.withLock { state in
                     let token = "Bearer \(Self.credential(state.current).accessToken)"
                     return !state.isRevoked && state.current > 0 && request["Authorization"] == token
                 }
                 guard phase == (isGood ? .afterTheWrite : .beforeThe401) else { return Self.account(isGood) }
-                state.holds()
+                state.withLock { $0.hold() }
                 return Self.account(isGood).after(gate)
             },
             "POST /oauth/token": { request in
                 if phase == .beforeTheExchange {
-                    state.holds()
+                    state.withLock { $0.hold() }
                     gate.wait()
                 }
-                let number = state.with { state -> Int? in
+                let number = state.withLock { state -> Int? in
                     guard request.form("refresh_token") == Self.credential(state.current).refreshToken else {
                         state.reuses += 1
                         state.isRevoked = true
@@ -207,16 +198,15 @@ final class StrictServer: Sendable {
     /// Whether somebody waits in the phase.
     var isHolding: Bool {
         guard phase != .waitingForTheStore else { return server.requestCount > 0 && server.requestsInProgress == 0 }
-        return state.with { $0.isHolding }
+        return state.withLock(\.isHolding)
     }
 
-    var reuses: Int { state.with { $0.reuses } }
+    var reuses: Int { state.withLock(\.reuses) }
 
-    func whenReleased(_ proceed: @escaping @Sendable () -> Void) { state.with { $0.onRelease = proceed } }
+    func release() { gate.open() }
 
-    func release() {
-        gate.open()
-        state.with { $0.onRelease }?()
+    func isReleased() async {
+        while !gate.isOpen { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
     /// Waits until every request that has arrived is processed.
@@ -236,7 +226,7 @@ final class StrictServer: Sendable {
     }
 
     private static func grant(
-        _ number: Int, holding phase: Phase, at gate: LoopbackServer.Gate, _ state: Locked
+        _ number: Int, holding phase: Phase, at gate: LoopbackServer.Gate, _ state: Locked<State>
     ) -> LoopbackServer.Response {
         let tokens = credential(number)
         let body = #"{"access_token":"\#(tokens.accessToken)","refresh_token":"\#(tokens.refreshToken)"}"#
@@ -251,17 +241,7 @@ final class StrictServer: Sendable {
             case .beforeThe401, .waitingForTheStore, .beforeTheExchange, .afterTheWrite: nil
             }
         guard let place else { return .script([.write(bytes)]) }
-        state.holds()
+        state.withLock { $0.hold() }
         return .script([.write(bytes.prefix(place)), .wait(gate), .write(bytes.dropFirst(place))])
-    }
-
-    private final class Locked: @unchecked Sendable {
-        // Accessed only under `lock`.
-        private var state = State()
-        private let lock = NSLock()
-
-        func with<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&state) } }
-
-        func holds() { with { $0.isHolding = true } }
     }
 }

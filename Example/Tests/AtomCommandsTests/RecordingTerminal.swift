@@ -1,23 +1,18 @@
+import AirlineServer
 import Foundation
-import Terminal
+
+@testable import AtomCommands
 
 /// Records the output.
-final class RecordingTerminal: @unchecked Sendable {
-    private let lock = NSLock()
-    private var written = Data()
+struct RecordingTerminal: Sendable {
+    private let written = Locked(Data())
 
-    var text: String { lock.withLock { String(decoding: written, as: UTF8.self) } }
+    var text: String { String(decoding: written.withLock(\.self), as: UTF8.self) }
 
-    var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
-
-    /// A pipe, or a terminal with colour and symbols.
-    func terminal(isTerminal: Bool = false) -> Terminal {
-        Terminal(isTerminal: isTerminal, environment: ["LANG": "en_US.UTF-8"]) { [self] text in
-            write(Data(text.utf8))
-        }
+    /// A pipe.
+    func terminal() -> Terminal {
+        Terminal(isTerminal: false, environment: [:]) { write(Data($0.utf8)) }
     }
 
-    @Sendable func write(_ data: Data) {
-        lock.withLock { written.append(data) }
-    }
+    @Sendable func write(_ data: Data) { written.withLock { $0.append(data) } }
 }

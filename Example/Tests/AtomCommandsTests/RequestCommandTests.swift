@@ -14,10 +14,7 @@ import Testing
 
     /// Runs `atom request METHOD server/path …`.
     private func request(_ method: String, _ path: String, _ arguments: String...) async throws -> Run {
-        let server = try await AirlineServer.start()
-        let run = try await Run(["request", method, server.baseURL + path] + arguments)
-        await server.stop()
-        return run
+        try await AirlineServer.run { try await Run(["request", method, $0.baseURL + path] + arguments) }
     }
 
     @Test func theBodyGoesToTheOutputAndTheRestToTheNotes() async throws {

@@ -1,5 +1,4 @@
 import AirlineServer
-import AtomNetworking
 import Foundation
 import Testing
 
@@ -29,7 +28,7 @@ import Testing
     // MARK: Signing in and out
 
     @Test func whoSignsInIsSignedInUntilHeSignsOut() async throws {
-        try await withServer { server async throws in
+        try await AirlineServer.run { server async throws in
             #expect(try await whoami().status == .signInNeeded)
             let login = try await login("--server", server.baseURL + "/", "--user", "ada")
             #expect(login.status == .success)
@@ -55,7 +54,7 @@ import Testing
     }
 
     @Test func aWrongPasswordLeavesTheSessionAsItWas() async throws {
-        try await withServer { server async throws in
+        try await AirlineServer.run { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
             let wrong = try await login("--user", "grace", password: "lovelace")
             #expect(wrong.status == .loginDenied)
@@ -68,7 +67,7 @@ import Testing
     }
 
     @Test func anotherSignInReplacesTheSessionAndEndsTheOldOne() async throws {
-        try await withServer { server async throws in
+        try await AirlineServer.run { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
             #expect(try await login("--user", "grace", password: "hopper").status == .success)
             #expect(try await whoami().output.hasPrefix("grace"))
@@ -77,9 +76,9 @@ import Testing
     }
 
     @Test func theTokensGoToNoServerButTheirOwn() async throws {
-        try await withServer { server async throws in
+        try await AirlineServer.run { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
-            try await withServer { other async throws in
+            try await AirlineServer.run { other async throws in
                 let run = try await request(other.baseURL + "/account")
                 #expect(run.status == .invalidRequest)
                 #expect(run.notes.contains("the session is only for \(server.baseURL)"))
@@ -103,7 +102,7 @@ import Testing
     // MARK: End of a session
 
     @Test func anEndedSessionSaysThatItHasEnded() async throws {
-        try await withServer { server async throws in
+        try await AirlineServer.run { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
             server.endSessions()
             let run = try await whoami()
@@ -117,32 +116,8 @@ import Testing
         }
     }
 
-    @Test func aSessionLostInARefreshSaysSo() async throws {
-        try await withServer { server async throws in
-            #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
-            // A process records the refresh, sends it, and is killed.
-            let credential = try #require(try await file.store().load())
-            #expect(try await file.store().recordRefreshIntent(for: credential) == false)
-            _ = try await Atom().enqueue(
-                CommandLineRequest(
-                    url: try RequestURL(server.baseURL + AirlineServer.tokenPath), methodName: "POST",
-                    body: .form([
-                        "grant_type": "refresh_token", "refresh_token": credential.refreshToken,
-                        "client_id": "atom-app",
-                    ]))
-            ).resume()
-            server.expireAccessTokens()
-
-            let run = try await whoami()
-            #expect(run.status == .signInNeeded)
-            #expect(run.notes.hasPrefix("The session was lost: a process was stopped"))
-            #expect(try await request(server.baseURL + "/account").notes.contains("The session was lost:"))
-            #expect(server.counters.reuseDetected == 1)
-        }
-    }
-
     @Test func aSignOutWithoutTheServerIsOneAllTheSame() async throws {
-        try await withServer { server async throws in
+        try await AirlineServer.run { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
         }
         #expect(try await whoami().status == .connectionFailed)
@@ -152,28 +127,10 @@ import Testing
         #expect(try await whoami().status == .signInNeeded)
     }
 
-    @Test func whoStopsACommandWhileItRenewsTheTokensKeepsTheSession() async throws {
-        try await withServer { server async throws in
-            #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
-            server.expireAccessTokens()
-            server.updatePolicy { $0.delayMilliseconds = 300 }
-            let before = server.counters.tokenRequests
-            let stopped = Task { try await whoami() }
-            while server.counters.tokenRequests == before { try await Task.sleep(for: .milliseconds(5)) }
-            stopped.cancel()
-            #expect(try await stopped.value.status == .cancelled)
-            #expect(server.counters.refreshes == 1)
-            #expect(try await file.store().load() != nil)
-            server.updatePolicy { $0.delayMilliseconds = 0 }
-            #expect(try await whoami().status == .success)
-            #expect(server.counters.refreshes == 1, "what the stopped command has brought is used")
-        }
-    }
-
     // MARK: Files that can't be used
 
     @Test func aFileThatIsNoSessionIsMovedAside() async throws {
-        try await withServer { server async throws in
+        try await AirlineServer.run { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
             try Data("nonsense".utf8).write(to: file.url)
             let run = try await whoami()

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func aFileIsSent() async throws {
-        try await withServer { server in
+        try await AirlineServer.run { server in
             try Data(count: 200_000).write(to: folder.url.appendingPathComponent("up.bin"))
             let run = try await Run(["upload", path("up.bin"), server.baseURL + "/uploads"])
             #expect(run.status == .success)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func anUploadThatFailsSaysSo() async throws {
-        try await withServer { server in
+        try await AirlineServer.run { server in
             let missing = try await Run(["upload", path("missing"), server.baseURL + "/uploads"])
             #expect(missing.status == .fileFailed)
             #expect(missing.notes.contains("there is no such file") && missing.notes.contains("Nothing was sent"))
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func aDownloadThatIsCutGoesOn() async throws {
-        try await withServer { server in
+        try await AirlineServer.run { server in
             let url = server.baseURL + "/downloads/1000000"
             #expect(try await Run(["download", url, path("whole")]).status == .success)
             server.updateTransfers { $0.cutDownloadAt = 700_000 }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func aDownloadThatFailsSaysSo() async throws {
-        try await withServer { server in
+        try await AirlineServer.run { server in
             server.updateTransfers { $0.cutDownloadAt = 700_000 }
             let cut = try await Run(["download", server.baseURL + "/downloads/1000000", path("film")])
             #expect(cut.notes.contains("Nothing is kept. With --resume you could go on later."))
@@ -74,7 +74,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func anInterruptedDownloadLeavesNothingUnlessItCanGoOn(resumes: Bool) async throws {
-        try await withServer { server in
+        try await AirlineServer.run { server in
             server.updateTransfers { $0.bytesPerSecond = 100_000 }
             let arguments = ["download", server.baseURL + "/downloads/1000000", path("film")]
             let run = try await Tool.interrupt(arguments + (resumes ? ["--resume"] : [])) {
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func eventsAreReadableAndGoOnAfterTheirConnection() async throws {
-        try await withServer { server in
+        try await AirlineServer.run { server in
             let url = server.baseURL + "/gates?count=30&each=12&milliseconds=1"
             let run = try await Run(["stream", url, "--events", "--reconnect"])
             #expect(run.status == .success)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func linesAndBytesComeAsTheyAre() async throws {
-        try await withServer { server in
+        try await AirlineServer.run { server in
             let lines = try await Run(["stream", server.baseURL + "/gates?count=1&milliseconds=1", "--lines"])
             #expect(lines.output.hasPrefix("retry: 1\n: welcome at the gates\n\nid: 1\nevent: gate\ndata: {"))
             let bytes = try await Run(["stream", server.baseURL + "/flights"])
