@@ -1,7 +1,6 @@
 import ArgumentParser
 import AtomNetworkingTesting
 import Foundation
-import Terminal
 
 /// Serves the documentation: a browser can't open its pages as files.
 struct DocsCommand: AsyncParsableCommand {
@@ -24,13 +23,13 @@ struct DocsCommand: AsyncParsableCommand {
             URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent($0)
         }
         guard Self.page("/", of: sites).statusCode == 200 else {
-            throw CommandFailure("\(folder) has no site: .ci/check-documentation builds it, in the repository")
+            throw CommandFailure(description: "\(folder) has no site; .ci/check-documentation builds it")
         }
         guard let server = try? LoopbackServer(port: Int(port), handler: { Self.page($0.path, of: sites) }) else {
-            throw CommandFailure("The port \(port) is not available; is another server using it?")
+            throw CommandFailure(description: "The port \(port) is not available; is another server using it?")
         }
         Terminal.standardOutput.print("Open \(server.url("/documentation/atomnetworking")), and press Ctrl-C to stop.")
-        _ = await withInterruption { for await _ in AsyncStream<Void>.makeStream().stream {} }
+        _ = try await withInterruption { for await _ in AsyncStream<Void>.makeStream().stream {} }
         server.stop()
     }
 

@@ -86,7 +86,7 @@ struct ServeCommand: AsyncParsableCommand {
         terminal.print(
             """
             The server is running at \(terminal.styled(server.baseURL, .cyan, .bold))
-              user \(user.defaultValueDescription), client \(client.id):\(client.secret ?? "")
+              user \(user.defaultValueDescription), client \(client.id):\(client.secret ?? ""), or atom-app, without a secret
 
               atom request GET \(server.baseURL)/flights
               atom download \(server.baseURL)/downloads/50000000 film.bin --resume
