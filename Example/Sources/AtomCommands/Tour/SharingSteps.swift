@@ -12,9 +12,14 @@ extension Tour {
         ] {
             let endpoint = DiagnosticEndpoint.slow(airline, milliseconds: 300, shares: shares)
             let before = server.counters.requests
-            let responses = await Self.successes(of: 5) { _ in
-                try await atom.enqueue(endpoint).resume(expecting: Wait.self).waitedMilliseconds == 300
+            // With completions, because five tasks could begin long after each other.
+            let (results, continuation) = AsyncStream.makeStream(of: Bool.self)
+            for _ in 0..<5 {
+                atom.enqueue(endpoint).resume(expecting: Wait.self) {
+                    continuation.yield((try? $0.get())?.waitedMilliseconds == 300)
+                }
             }
+            let responses = await results.prefix(5).reduce(0) { $0 + ($1 ? 1 : 0) }
             let requests = server.counters.requests - before
             checklist.check(
                 requests == expected && responses == 5, text,
