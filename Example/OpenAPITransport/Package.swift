@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 
 // A transport for clients that Swift OpenAPI Generator has made.
 
@@ -15,6 +15,8 @@ let package = Package(
         // Only for the tests: the airline server.
         .package(name: "Example", path: ".."),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        // Only for the tests: it generates their client during the build.
+        .package(url: "https://github.com/apple/swift-openapi-generator", from: "1.13.0"),
         .package(url: "https://github.com/apple/swift-openapi-runtime", from: "1.11.0"),
     ],
     targets: [
@@ -33,7 +35,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime"),
             ],
-            exclude: ["openapi.json", "openapi-generator-config.yaml"]
+            plugins: [.plugin(name: "OpenAPIGenerator", package: "swift-openapi-generator")]
         ),
         .testTarget(
             name: "OpenAPITransportTests",

@@ -47,32 +47,23 @@ public struct AtomTransport: ClientTransport {
         let service = atom.enqueue(
             HTTPRequestEndpoint.make(request, body: body, server: baseURL.absoluteString, options: options))
         do throws(AtomError) {
-            if options.collectsResponse { return try Self.collected(try await service.resume(), for: request) }
+            if options.collectsResponse { return try Self.message(try await service.resume(), to: request) }
             let stream = try await service.bytes()
-            let head = try Self.head(of: stream.response)
-            guard Self.hasBody(head, for: request) else { return (head, nil) }
-            return (head, HTTPBody(stream, length: Self.length(of: head), iterationBehavior: .single))
+            return try Self.message(stream.response, in: stream, to: request)
         } catch .response(let response) {
             // Not one of 200…299, after all retries. The SDK has collected it.
-            return try Self.collected(response, for: request)
+            return try Self.message(response, to: request)
         }
     }
 
-    private static func collected(
-        _ response: AtomResponse, for request: HTTPRequest
+    /// The head of a response, and its body if it has one (RFC 9110 §6.4.1, §15.3.6).
+    private static func message(
+        _ response: AtomResponse, in stream: ResponseStream<Data>? = nil, to request: HTTPRequest
     ) throws(AtomError) -> (HTTPResponse, HTTPBody?) {
-        let head = try head(of: response)
-        return (head, hasBody(head, for: request) ? HTTPBody(response.data) : nil)
-    }
-
-    private static func head(of response: AtomResponse) throws(AtomError) -> HTTPResponse {
         guard let head = HTTPResponse(response) else { throw .unexpected }
-        return head
-    }
-
-    /// Whether a response has a body (RFC 9110 §6.4.1, §15.3.6).
-    private static func hasBody(_ head: HTTPResponse, for request: HTTPRequest) -> Bool {
-        request.method != .head && ![204, 205, 304].contains(head.status.code)
+        guard request.method != .head, ![204, 205, 304].contains(head.status.code) else { return (head, nil) }
+        guard let stream else { return (head, HTTPBody(response.data)) }
+        return (head, HTTPBody(stream, length: length(of: head), iterationBehavior: .single))
     }
 
     /// The length of the body as it is read: not known if it is compressed on the wire.

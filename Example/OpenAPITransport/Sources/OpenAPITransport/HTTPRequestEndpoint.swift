@@ -6,11 +6,11 @@ import HTTPTypes
 struct HTTPRequestEndpoint: Requestable {
     let method: HTTPMethod
     let headerItems: [HeaderItem]?
-    let queryItems: [QueryItem]?
     let body: RequestBody?
     private let options: OperationOptions
     private let target: Result<Target, AtomError>
 
+    var queryItems: [QueryItem]? { (try? target.get())?.queryItems }
     var requiresAuthorization: Bool { options.requiresAuthorization }
     var timeout: ServiceTimeout? { options.timeout }
     var retryPolicy: RetryPolicy? { options.retryPolicy }
@@ -37,7 +37,6 @@ struct HTTPRequestEndpoint: Requestable {
         self.body = body
         self.options = options
         target = Result { () throws(AtomError) in try Target(request.path ?? "", of: server) }
-        queryItems = (try? target.get())?.queryItems
     }
 
     /// The same request with its query as written, if the SDK would write it in another way.
@@ -62,7 +61,7 @@ struct HTTPRequestEndpoint: Requestable {
     private struct Target {
         let base: BaseURL
         let path: URLPath
-        let queryItems: [QueryItem]?
+        let queryItems: [QueryItem]
         /// The path and the query, as written.
         let text: String
 
@@ -79,30 +78,24 @@ struct HTTPRequestEndpoint: Requestable {
             }
             let slash = server[authority...].firstIndex(of: "/") ?? server.endIndex
             base = try BaseURL(string: String(server[..<slash]))
-            var prefix = server[slash...]
-            if prefix.hasSuffix("/") { prefix.removeLast() }
-
-            let question = target.firstIndex(of: "?") ?? target.endIndex
-            var path = String(prefix + target[..<question])
+            let query = target[(target.firstIndex(of: "?") ?? target.endIndex)...]
+            var path = server[slash...]
+            if path.hasSuffix("/") { path.removeLast() }
+            path += target[..<query.startIndex]
             if path.isEmpty { path = "/" }
-            self.path = try URLPath(path)
-            text = path + target[question...]
-            queryItems = question == target.endIndex ? nil : Self.queryItems(target[question...].dropFirst())
+            self.path = try URLPath(String(path))
+            queryItems = query.dropFirst().split(separator: "&").map { item in
+                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                    .map { $0.removingPercentEncoding ?? String($0) }
+                return QueryItem(name: parts[0], value: parts.count == 2 ? parts[1] : "")
+            }
+            text = String(path + query)
         }
 
         /// Whether the SDK writes path and query in the same way.
         var isWrittenBySDK: Bool {
-            TargetURL(base: base, path: path, queryItems: queryItems ?? []).pathAndQuery == text
+            TargetURL(base: base, path: path, queryItems: queryItems).pathAndQuery == text
         }
-
-        private static func queryItems(_ query: Substring) -> [QueryItem] {
-            query.split(separator: "&", omittingEmptySubsequences: false).map { item in
-                let end = item.firstIndex(of: "=") ?? item.endIndex
-                return QueryItem(name: decoded(item[..<end]), value: decoded(item[end...].dropFirst()))
-            }
-        }
-
-        private static func decoded(_ text: Substring) -> String { text.removingPercentEncoding ?? String(text) }
     }
 }
 
