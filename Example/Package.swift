@@ -34,8 +34,7 @@ let package = Package(
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking")
             ]
         ),
-        // The tool is a dependency because its tests start it as separate
-        // processes.
+        // The tool is a dependency because its tests start it as separate processes.
         .testTarget(
             name: "AtomCommandsTests",
             dependencies: [

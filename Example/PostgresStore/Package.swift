@@ -1,8 +1,7 @@
 // swift-tools-version: 6.0
 
-// Keeps a session's tokens in PostgreSQL, for services that run in several
-// processes or on several machines. Example/PostgresStore/test runs it with a
-// temporary server.
+// Keeps a session's tokens in PostgreSQL, for services that run in several processes or on several machines.
+// Example/PostgresStore/test runs it with a temporary server.
 
 import PackageDescription
 

@@ -24,16 +24,14 @@ public struct Counters: Sendable, Codable, Hashable {
     public internal(set) var apiRequestsAccepted = 0
     /// Requests for a protected resource without a token.
     public internal(set) var apiRequestsUnsigned = 0
-    /// Requests for a protected resource whose token was expired, revoked or
-    /// unknown.
+    /// Requests for a protected resource whose token was expired, revoked or unknown.
     public internal(set) var apiRequestsWithDeadToken = 0
 
     /// All counters at zero.
     public init() {}
 }
 
-/// The mutable state of the server, behind one lock, so that the counters always
-/// match the tokens.
+/// The mutable state of the server, behind one lock, so that the counters always match the tokens.
 struct ServerState {
     var policy: TokenPolicy
     var transfers = TransferFaults()

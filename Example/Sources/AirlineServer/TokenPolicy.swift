@@ -19,8 +19,7 @@ public struct OAuthClient: Sendable, Hashable {
     /// The client's identifier.
     public let id: String
 
-    /// The client's password; `nil` for a public client, which can't keep a
-    /// secret.
+    /// The client's password; `nil` for a public client, which can't keep a secret.
     public let secret: String?
 
     /// `atom-example` with the secret `example-secret`.

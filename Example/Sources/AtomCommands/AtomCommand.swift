@@ -1,7 +1,6 @@
 import ArgumentParser
 
-/// The command line tool `atom`, which shows everything that AtomNetworking
-/// does.
+/// The command line tool `atom`, which shows everything that AtomNetworking does.
 public struct AtomCommand: AsyncParsableCommand {
     /// What `atom --help` says, and what there is to run.
     public static let configuration = CommandConfiguration(

@@ -5,9 +5,8 @@ import Foundation
 extension Atom {
     /// Waits until the tokens of a running refresh are stored.
     ///
-    /// The last call of a command: if the process ended before, the session
-    /// could be lost. It is shorter than the ten seconds that many supervisors
-    /// wait between SIGTERM and SIGKILL.
+    /// The last call of a command: if the process ended before, the session could be lost. It is shorter than the ten
+    /// seconds that many supervisors wait between SIGTERM and SIGKILL.
     func finishBeforeExit() async {
         // In a task of its own: a cancelled one would not wait.
         await Task { await finishRefresh(within: .seconds(8)) }.value

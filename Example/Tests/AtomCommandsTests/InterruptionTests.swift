@@ -26,8 +26,7 @@ import Testing
         #expect(run.reuses == 0)
     }
 
-    /// Only a kill between the arrival of the token request and the write of
-    /// its response loses the session.
+    /// Only a kill between the arrival of the token request and the write of its response loses the session.
     @Test(arguments: StrictServer.Phase.allCases)
     func whoKillsTheToolLosesOnlyAResponse(phase: StrictServer.Phase) async throws {
         let run = try await stop(by: SIGKILL, in: phase)
@@ -37,8 +36,7 @@ import Testing
         if phase.isResponseDue { run.expectLoss() }
     }
 
-    /// The response arrives and is written, and the signal comes somewhere in
-    /// between.
+    /// The response arrives and is written, and the signal comes somewhere in between.
     @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
     func whateverTheMomentOfTheWrite(signal: Int32) async throws {
         var survivals = 0
@@ -72,8 +70,7 @@ import Testing
         }
     }
 
-    /// Stops the tool while the server holds its answer, or a time after the
-    /// server has gone on.
+    /// Stops the tool while the server holds its answer, or a time after the server has gone on.
     private func stop(
         by signal: Int32, in phase: StrictServer.Phase, after delay: Duration? = nil
     ) async throws -> Stopped {
@@ -116,8 +113,7 @@ import Testing
     }
 }
 
-/// An authorization server and a resource; it stops in one phase of the first
-/// refresh.
+/// An authorization server and a resource; it stops in one phase of the first refresh.
 final class StrictServer: Sendable {
     enum Phase: CaseIterable {
         /// The request is sent, and its 401 isn't.
@@ -134,25 +130,16 @@ final class StrictServer: Sendable {
         /// The new tokens are stored, and the request is sent again.
         case afterTheWrite
 
-        /// Whether the server has the used token, and the tool not yet its
-        /// successor.
-        var isResponseDue: Bool {
-            switch self {
-            case .beforeThe401, .waitingForTheStore, .afterTheWrite: false
-            case .beforeTheExchange, .beforeTheResponse, .inTheHead, .inTheBody, .beforeTheLastByte: true
-            }
-        }
+        /// Whether the server has the used token, and the tool not yet its successor.
+        var isResponseDue: Bool { ![.beforeThe401, .waitingForTheStore, .afterTheWrite].contains(self) }
     }
 
     private struct State {
-        /// The number of the tokens that are good; the access token of the
-        /// first ones has expired.
+        /// The number of the tokens that are good; the access token of the first ones has expired.
         var current = 0
         var isRevoked = false
         var reuses = 0
         var isHolding = false
-
-        mutating func hold() { isHolding = true }
     }
 
     private let server: LoopbackServer
@@ -170,12 +157,12 @@ final class StrictServer: Sendable {
                     return !state.isRevoked && state.current > 0 && request["Authorization"] == token
                 }
                 guard phase == (isGood ? .afterTheWrite : .beforeThe401) else { return Self.account(isGood) }
-                state.withLock { $0.hold() }
+                state.withLock { $0.isHolding = true }
                 return Self.account(isGood).after(gate)
             },
             "POST /oauth/token": { request in
                 if phase == .beforeTheExchange {
-                    state.withLock { $0.hold() }
+                    state.withLock { $0.isHolding = true }
                     gate.wait()
                 }
                 let number = state.withLock { state -> Int? in
@@ -241,7 +228,7 @@ final class StrictServer: Sendable {
             case .beforeThe401, .waitingForTheStore, .beforeTheExchange, .afterTheWrite: nil
             }
         guard let place else { return .script([.write(bytes)]) }
-        state.withLock { $0.hold() }
+        state.withLock { $0.isHolding = true }
         return .script([.write(bytes.prefix(place)), .wait(gate), .write(bytes.dropFirst(place))])
     }
 }

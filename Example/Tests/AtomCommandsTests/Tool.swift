@@ -19,8 +19,7 @@ enum Tool {
         let notes: String
     }
 
-    /// Runs the tool, and sends it a signal; it must write less than a pipe
-    /// holds.
+    /// Runs the tool, and sends it a signal; it must write less than a pipe holds.
     ///
     /// - Parameters:
     ///   - signal: By default the one of Ctrl-C.

@@ -13,18 +13,15 @@ import Foundation
 /// ]
 /// ```
 ///
-/// The service has ``AuthenticationMethod/none``, since the signature is in
-/// `Authorization`. An attempt that is sent again is signed again, with the
-/// date of then.
+/// The service has ``AuthenticationMethod/none``, since the signature is in `Authorization`. An attempt that is sent
+/// again is signed again, with the date of then.
 ///
-/// What is signed: the method, the path, the query, the body, `Host`, the fields
-/// of AWS (`X-Amz-…`), `Content-MD5`, `Content-Type`, `Date` and `Range`. Other
-/// fields may be changed on their way.
+/// What is signed: the method, the path, the query, the body, `Host`, the fields of AWS (`X-Amz-…`), `Content-MD5`,
+/// `Content-Type`, `Date` and `Range`. Other fields may be changed on their way.
 public struct AWSSigner: RequestSigner {
     /// Why a request can't be signed.
     public enum Failure: Error, Hashable, CustomStringConvertible {
-        /// The body is a file or a stream. Only S3 takes one whose bytes aren't
-        /// signed, and only over https.
+        /// The body is a file or a stream. Only S3 takes one whose bytes aren't signed, and only over https.
         case bodyNotInMemory
 
         /// Says it in words.
@@ -54,8 +51,7 @@ public struct AWSSigner: RequestSigner {
         self.credentials = credentials
     }
 
-    /// Adds `X-Amz-Date`, what the service and the keys need besides, and
-    /// `Authorization`.
+    /// Adds `X-Amz-Date`, what the service and the keys need besides, and `Authorization`.
     public func sign(_ request: inout SignableRequest) throws {
         let credentials = try credentials()
         let time = Self.time(of: request.date)

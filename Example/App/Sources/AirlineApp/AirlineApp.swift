@@ -4,8 +4,7 @@
     import AtomNetworking
     import SwiftUI
 
-    /// Shows the account of a member of an airline, whose server runs in the
-    /// same process.
+    /// Shows the account of a member of an airline, whose server runs in the same process.
     @main
     struct AirlineApp: App {
         @State private var demonstration = Demonstration()

@@ -19,8 +19,7 @@
             do {
                 let server = try await AirlineServer.start()
                 let base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
-                // The server forgets its sessions when the app ends. An app
-                // for a real one keeps its tokens in a
+                // The server forgets its sessions when the app ends. An app for a real one keeps its tokens in a
                 // KeychainTokenCredentialStore.
                 let prompt = LoginPrompt(base: base)
                 let service = try AirlineService(base: base, store: InMemoryTokenCredentialStore(), signIn: prompt)

@@ -17,14 +17,12 @@ import Tracing
 /// let atom = Atom(serviceConfiguration: configuration)
 /// ```
 ///
-/// It creates its own clients and doesn't accept an existing `HTTPClient`: a
-/// client that follows redirects would send the app's header fields to another
-/// server, and a client doesn't expose its configuration. Share the event loops
+/// It creates its own clients and doesn't accept an existing `HTTPClient`: a client that follows redirects would send
+/// the app's header fields to another server, and a client doesn't expose its configuration. Share the event loops
 /// instead.
 ///
-/// Connections are kept while the transport exists, or an exchange that it has
-/// started. You don't have to shut it down; ``shutdown()`` closes the
-/// connections at once.
+/// Connections are kept while the transport exists, or an exchange that it has started. You don't have to shut it down;
+/// ``shutdown()`` closes the connections at once.
 public final class AsyncHTTPClientTransport: Transport {
     /// The number of connections to one origin over HTTP/1.1, and the number of
     /// concurrent requests to it with any version.
@@ -69,24 +67,20 @@ public final class AsyncHTTPClientTransport: Transport {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = self.connectionsPerOrigin
         if case .disabled = configuration.decompression {
-            // The service limits what it collects, and only requested data is
-            // read.
+            // The service limits what it collects, and only requested data is read.
             configuration.decompression = .enabled(limit: .none)
         }
-        // No tracer uses these spans, but AsyncHTTPClient describes each
-        // request for them.
+        // No tracer uses these spans, but AsyncHTTPClient describes each request for them.
         if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         self.configuration = configuration
         loops = LoopShares(eventLoopGroup, connections: self.connectionsPerOrigin, starts: starts)
         pool = OwnedClient(HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration))
     }
 
-    /// Closes all connections now, including busy ones, and returns when they
-    /// are closed.
+    /// Closes all connections now, including busy ones, and returns when they are closed.
     ///
-    /// Running exchanges fail, and so do exchanges that are started later. Call
-    /// it before you shut down your own event loops; otherwise it is enough to
-    /// release the transport. Calling it again does nothing.
+    /// Running exchanges fail, and so do exchanges that are started later. Call it before you shut down your own event
+    /// loops; otherwise it is enough to release the transport. Calling it again does nothing.
     public func shutdown() async {
         await pool.shutdown()
     }
@@ -103,8 +97,7 @@ public final class AsyncHTTPClientTransport: Transport {
             receive(.failed(ClientFailure(error: error, stage: .unsent).transportFailure))
             return EndedExchange()
         }
-        // A client has its own connections: those of a new client have not been
-        // used and are not in use.
+        // A client has its own connections: those of a new client have not been used and are not in use.
         let client =
             request.needsFreshConnection && !pool.isShutDown
             ? OwnedClient(HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration)) : pool
@@ -137,8 +130,7 @@ extension HTTPClient.Request {
 }
 
 extension TargetURL {
-    /// The host, and the port unless it is the scheme's default port (RFC 9110
-    /// §7.2).
+    /// The host, and the port unless it is the scheme's default port (RFC 9110 §7.2).
     fileprivate var hostField: String {
         switch (scheme, port) {
         case (.http, 80), (.https, 443): host

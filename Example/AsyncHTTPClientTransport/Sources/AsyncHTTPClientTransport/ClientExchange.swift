@@ -7,14 +7,11 @@ import NIOHTTPCompression
 
 /// One exchange: the delegate of its task, and the handle to cancel it.
 ///
-/// AsyncHTTPClient calls a delegate on its task's event loop, one call after
-/// the other, and always completes the task's future there exactly once. The
-/// last event comes from that future, because some failures don't reach the
-/// delegate.
+/// AsyncHTTPClient calls a delegate on its task's event loop, one call after the other, and always completes the task's
+/// future there exactly once. The last event comes from that future, because some failures don't reach the delegate.
 ///
-/// The server may have closed a pooled connection just before the request was
-/// sent on it. While AsyncHTTPClient has written nothing of the request, the
-/// exchange passes it on again for another connection. Written bytes are never
+/// The server may have closed a pooled connection just before the request was sent on it. While AsyncHTTPClient has
+/// written nothing of the request, the exchange passes it on again for another connection. Written bytes are never
 /// written again.
 final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unchecked Sendable {
     typealias Response = Void
@@ -63,8 +60,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         self.mayChangeConnection = mayChangeConnection
         self.stream = stream
         receiver = receive
-        // A second later than the service's own deadline, which should end the
-        // exchange.
+        // A second later than the service's own deadline, which should end the exchange.
         connectDeadline = .now() + .seconds(min(max(idleTimeout.components.seconds, 0), 31_536_000) + 2)
     }
 
@@ -116,8 +112,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         paused?.succeed()
     }
 
-    /// Cancels asynchronously: on the event loop, a cancelled task ends before
-    /// the call returns.
+    /// Cancels asynchronously: on the event loop, a cancelled task ends before the call returns.
     private static func cancel(_ task: HTTPClient.Task<Void>) {
         task.eventLoop.execute { task.cancel() }
     }
@@ -150,8 +145,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private func fail(_ error: any Error) {
         let isCancelled = lock.withLock { self.isCancelled }
         if isCancelled {
-            // The event loop may have written parts that have not been reported
-            // yet.
+            // The event loop may have written parts that have not been reported yet.
             stage = max(stage, .sent)
         } else if stage == .unsent, canChangeConnection(after: error) {
             return start()
@@ -201,8 +195,7 @@ extension ClientExchange {
     }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
-        // Bytes that are written after the end of the exchange aren't reported
-        // as an event.
+        // Bytes that are written after the end of the exchange aren't reported as an event.
         if lastEvent == nil, part.readableBytes > 0 { receive(.sent(part.readableBytes)) }
     }
 
@@ -243,8 +236,7 @@ extension ClientExchange {
 }
 
 extension HTTPResponseHead {
-    /// Whether AsyncHTTPClient decodes one of several content codings, and
-    /// would pass the others on as the content.
+    /// Whether AsyncHTTPClient decodes one of several content codings, and would pass the others on as the content.
     fileprivate var isHalfDecoded: Bool {
         let codings = headers[canonicalForm: "Content-Encoding"]
         return codings.count > 1 && ["gzip", "deflate"].contains(codings[0].lowercased())

@@ -11,13 +11,11 @@ import NIOSSL
     import FoundationNetworking
 #endif
 
-/// The meaning of an AsyncHTTPClient error, as text, and how far the request
-/// got.
+/// The meaning of an AsyncHTTPClient error, as text, and how far the request got.
 struct ClientFailure {
     /// How far an exchange got.
     enum Stage: Int, Comparable {
-        /// Nothing has been written. A server can't act on a request before the
-        /// complete head has been sent.
+        /// Nothing has been written. A server can't act on a request before the complete head has been sent.
         case unsent
         /// The head has been written.
         case sent

@@ -3,11 +3,9 @@ import NIOCore
 
 /// Chooses the event loop of the next exchange.
 ///
-/// AsyncHTTPClient opens a connection on the loop of the request that needs it,
-/// and prefers idle connections of that loop. If there is none, the exchange
-/// switches between two threads at each event. Therefore one loop gets all
-/// exchanges until it has its share of the connections, and then the next loop
-/// does.
+/// AsyncHTTPClient opens a connection on the loop of the request that needs it, and prefers idle connections of that
+/// loop. If there is none, the exchange switches between two threads at each event. Therefore one loop gets all
+/// exchanges until it has its share of the connections, and then the next loop does.
 final class LoopShares: @unchecked Sendable {
     // `exchanges` is accessed only under `lock`; the rest is constant.
     private let lock = NSLock()
@@ -17,8 +15,7 @@ final class LoopShares: @unchecked Sendable {
 
     init(_ group: any EventLoopGroup, connections: Int, starts: StartOrder) {
         let all = Array(group.makeIterator())
-        // Each transport starts with a random loop; otherwise the first loop
-        // would serve them all.
+        // Each transport starts with a random loop; otherwise the first loop would serve them all.
         let first = Int.random(in: 0..<max(all.count, 1))
         turns = (all[first...] + all[..<first]).map { LoopTurn($0, starts: starts) }
         exchanges = Array(repeating: 0, count: turns.count)

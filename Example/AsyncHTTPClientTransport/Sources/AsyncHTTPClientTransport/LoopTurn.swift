@@ -3,9 +3,8 @@ import NIOCore
 /// Reports the ends of all exchanges of one event loop turn together, after
 /// everything that was read in that turn has been processed.
 ///
-/// An end wakes its awaiting caller on another thread, and makes room for an
-/// exchange that is started on this one. If each end were reported separately,
-/// the other thread would be asleep again each time.
+/// An end wakes its awaiting caller on another thread, and makes room for an exchange that is started on this one. If
+/// each end were reported separately, the other thread would be asleep again each time.
 final class LoopTurn: @unchecked Sendable {
     let loop: any EventLoop
     private let starts: StartOrder

@@ -17,15 +17,13 @@ final class OwnedClient: @unchecked Sendable {
 
     deinit {
         guard !isClosed else { return }
-        // On another thread: this may run on an event loop inside the client,
-        // under a lock of its pool.
+        // On another thread: this may run on an event loop inside the client, under a lock of its pool.
         DispatchQueue.global().async { [client] in client.shutdown { _ in } }
     }
 
     var isShutDown: Bool { lock.withLock { isClosed } }
 
-    /// Closes all connections and waits until they are closed; a second call
-    /// does nothing.
+    /// Closes all connections and waits until they are closed; a second call does nothing.
     func shutdown() async {
         let isFirst = lock.withLock {
             defer { isClosed = true }

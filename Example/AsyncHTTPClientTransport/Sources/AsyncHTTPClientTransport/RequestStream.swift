@@ -29,8 +29,7 @@ final class RequestStream: @unchecked Sendable {
 
     /// Ends the reading, also of a stream that waits for its next part.
     ///
-    /// It is called on the event loop of the exchange, like everything that
-    /// reads.
+    /// It is called on the event loop of the exchange, like everything that reads.
     func close() {
         let reader = lock.withLock {
             isClosed = true
@@ -60,8 +59,7 @@ final class RequestStream: @unchecked Sendable {
     ) {
         written.whenComplete { [self] result in
             guard case .success = result else { return done.completeWith(result) }
-            // Not inside the previous write: where writes complete at once, the
-            // stack would grow.
+            // Not inside the previous write: where writes complete at once, the stack would grow.
             written.eventLoop.execute { [self] in writePart(reader, writer, done) }
         }
     }

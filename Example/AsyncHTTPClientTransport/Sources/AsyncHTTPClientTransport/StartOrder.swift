@@ -3,12 +3,10 @@ import NIOCore
 
 /// Passes exchanges to AsyncHTTPClient in the order in which they were started.
 ///
-/// If an event loop starts an exchange while it reports ends, the exchange
-/// waits until all ends have been reported. Exchanges that are started in the
-/// meantime, on any thread, wait behind it.
+/// If an event loop starts an exchange while it reports ends, the exchange waits until all ends have been reported.
+/// Exchanges that are started in the meantime, on any thread, wait behind it.
 final class StartOrder: @unchecked Sendable {
-    // All properties are accessed only under `lock`. While exchanges wait, a
-    // loop is reporting ends or starting them.
+    // All properties are accessed only under `lock`. While exchanges wait, a loop is reporting ends or starting them.
     private let lock = NSLock()
     private var waiting: [ClientExchange] = []
     /// The loops that are reporting ends.
@@ -27,8 +25,7 @@ final class StartOrder: @unchecked Sendable {
         if !waits { exchange.start() }
     }
 
-    /// Runs the body on its event loop, and then starts the exchanges that the
-    /// body added.
+    /// Runs the body on its event loop, and then starts the exchanges that the body added.
     func holdBack(on loop: any EventLoop, _ body: () -> Void) {
         lock.withLock { telling.append(loop) }
         body()
@@ -48,8 +45,7 @@ final class StartOrder: @unchecked Sendable {
         }
         for exchange in batch { exchange.start() }
         let goesOn = lock.withLock {
-            // Other threads may keep adding: a reporting loop takes over, or
-            // the loop first serves its connections.
+            // Other threads may keep adding: a reporting loop takes over, or the loop first serves its connections.
             isDraining = telling.isEmpty && !waiting.isEmpty
             return isDraining
         }

@@ -212,8 +212,7 @@ extension Result where Failure == AtomError {
         for _ in 0..<20 {
             let response = try await atom.outcome(of: endpoint).get()
             #expect(response.statusCode == 200 ? response.data.count == 2 : response.data.isEmpty)
-            // A client that kept the rest would read it as the response to this
-            // request.
+            // A client that kept the rest would read it as the response to this request.
             let outcome = await atom.outcome(of: next)
             #expect(
                 (try? outcome.get().data) == Data("next".utf8)

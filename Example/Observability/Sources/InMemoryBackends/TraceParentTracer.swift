@@ -1,8 +1,7 @@
 import InMemoryTracing
 import Tracing
 
-/// A tracer that keeps its spans in memory and propagates them as `traceparent`
-/// (W3C Trace Context).
+/// A tracer that keeps its spans in memory and propagates them as `traceparent` (W3C Trace Context).
 ///
 /// A real one, for example swift-otel's, sends them to a collector.
 public struct TraceParentTracer: Tracer {

@@ -7,8 +7,7 @@ import Foundation
 
 /// One attempt of a request, from the transport's start to its end.
 ///
-/// OpenTelemetry counts, times and traces attempts, not requests: a request that
-/// is sent again after a 401 is two.
+/// OpenTelemetry counts, times and traces attempts, not requests: a request that is sent again after a 401 is two.
 struct Attempt: Sendable {
     /// Why an attempt failed.
     struct Failure: Sendable {

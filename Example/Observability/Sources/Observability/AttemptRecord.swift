@@ -2,9 +2,8 @@ import AtomNetworking
 
 /// The attempts of one request, put together from its events.
 ///
-/// An attempt has two ends. The SDK is done with it when it is judged: it is sent
-/// again, redirected, or the request has its outcome. The transport reports what
-/// it has measured before that or afterwards, when the rest of a body that
+/// An attempt has two ends. The SDK is done with it when it is judged: it is sent again, redirected, or the request has
+/// its outcome. The transport reports what it has measured before that or afterwards, when the rest of a body that
 /// nobody needs has been read, or not at all.
 struct AttemptRecord: Sendable {
     /// What an event has brought.

@@ -7,9 +7,8 @@ import Logging
 /// configuration.observers.append(LoggingObserver(Logger(label: "requests")))
 /// ```
 ///
-/// The number of the request is in the metadata, as `request`, and not in the
-/// line. The line of an attempt has its `traceparent` too, if it is signed with a
-/// ``TraceContextSigner``. What the logger's level leaves out is not made.
+/// The number of the request is in the metadata, as `request`, and not in the line. The line of an attempt has its
+/// `traceparent` too, if it is signed with a ``TraceContextSigner``. What the logger's level leaves out is not made.
 public struct LoggingObserver: RequestObserver {
     private let logger: Logger
 

@@ -1,8 +1,7 @@
 import AtomNetworking
 import Metrics
 
-/// Measures each attempt of a request with swift-metrics, by OpenTelemetry's
-/// conventions for HTTP clients.
+/// Measures each attempt of a request with swift-metrics, by OpenTelemetry's conventions for HTTP clients.
 ///
 /// ```swift
 /// configuration.observers.append(MetricsObserver())

@@ -49,8 +49,7 @@ public enum MetricName {
 struct ConventionalMethod {
     /// The value of `http.request.method`: the method, or `_OTHER`.
     let value: String
-    /// The value of `http.request.method_original`, for a method that isn't
-    /// known.
+    /// The value of `http.request.method_original`, for a method that isn't known.
     let original: String?
     /// The word for a span's name.
     var word: String { original == nil ? value : "HTTP" }

@@ -11,8 +11,7 @@ import Tracing
 /// configuration.signers.append(TraceContextSigner(tracing))
 /// ```
 ///
-/// The spans are children of the span in which the app calls `resume`: the one
-/// of its task's `ServiceContext`.
+/// The spans are children of the span in which the app calls `resume`: the one of its task's `ServiceContext`.
 public final class TracingObserver: RequestObserver {
     /// A span that hasn't ended.
     private struct OpenSpan {
@@ -112,8 +111,7 @@ public final class TracingObserver: RequestObserver {
 
     // MARK: - An attempt
 
-    /// The context of an attempt's span, which begins now if it hasn't begun;
-    /// `nil` for a request that isn't observed.
+    /// The context of an attempt's span, which begins now if it hasn't begun; `nil` for a request that isn't observed.
     func context(of number: Int, of id: UInt64, method: String, at date: Date) -> ServiceContext? {
         span(of: number, of: id, method: method, at: Self.instant(date))?.context
     }

@@ -12,9 +12,8 @@ import OpenAPIRuntime
 /// let client = Client(serverURL: try Servers.Server1.url(), transport: transport)
 /// ```
 ///
-/// Every response is returned to the client, whatever its status. Everything else that
-/// can happen is an `AtomError`, which the client throws as the
-/// `underlyingError` of a `ClientError`.
+/// Every response is returned to the client, whatever its status. Everything else that can happen is an `AtomError`,
+/// which the client throws as the `underlyingError` of a `ClientError`.
 public struct AtomTransport: ClientTransport {
     /// Changes the options of an operation.
     public typealias Adjustment = @Sendable (_ operationID: String, _ options: inout OperationOptions) -> Void

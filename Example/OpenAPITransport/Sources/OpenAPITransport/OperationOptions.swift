@@ -4,9 +4,8 @@ import AtomNetworking
 public struct OperationOptions: Sendable {
     /// Whether the request is signed; `true` by default.
     ///
-    /// A generated client doesn't pass on the document's `security`. An
-    /// operation that has an empty one needs `false`: then it never waits for
-    /// the session, and never carries its credential.
+    /// A generated client doesn't pass on the document's `security`. An operation that has an empty one needs `false`:
+    /// then it never waits for the session, and never carries its credential.
     public var requiresAuthorization = true
 
     /// The deadlines; `nil`, the default, uses the service's.

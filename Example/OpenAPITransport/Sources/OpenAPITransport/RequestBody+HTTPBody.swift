@@ -8,9 +8,8 @@ extension RequestBody {
 
     /// A body of a generated client.
     ///
-    /// It is read while it is sent. A small one that can be read again is
-    /// collected before: a signer can then hash it, and `URLSessionTransport`
-    /// doesn't have to write it to a file.
+    /// It is read while it is sent. A small one that can be read again is collected before: a signer can then hash it,
+    /// and `URLSessionTransport` doesn't have to write it to a file.
     static func sending(_ body: HTTPBody) async -> RequestBody {
         let isRepeatable = body.iterationBehavior == .multiple
         var length: Int64?

@@ -11,12 +11,10 @@ import Dispatch
 
 /// A connection to the server, with its own thread.
 ///
-/// libpq's calls block, so they run on the connection's own queue and never on
-/// a thread that Swift's tasks share. Every wait is limited: a server that
-/// doesn't respond counts as lost.
+/// libpq's calls block, so they run on the connection's own queue and never on a thread that Swift's tasks share. Every
+/// wait is limited: a server that doesn't respond counts as lost.
 final class Connection: @unchecked Sendable {
-    // `handle` and `ending` are accessed only on `queue`, and in `deinit`, when
-    // there is no other reference.
+    // `handle` and `ending` are accessed only on `queue`, and in `deinit`, when there is no other reference.
     private let queue = DispatchQueue(label: "PostgresStore.Connection")
     private var handle: OpaquePointer?
     private let ending = Ending()
@@ -24,8 +22,7 @@ final class Connection: @unchecked Sendable {
     private init() {}
 
     deinit {
-        // Says goodbye and closes the connection; uncommitted changes are
-        // rolled back.
+        // Says goodbye and closes the connection; uncommitted changes are rolled back.
         PQfinish(handle)
     }
 
@@ -70,8 +67,7 @@ extension Connection {
         // can be overridden by the connection string.
         let settings: [(String, String)] = [
             ("fallback_application_name", "AtomNetworking"),
-            // If the string names several hosts, the one that accepts writes
-            // stores the tokens.
+            // If the string names several hosts, the one that accepts writes stores the tokens.
             ("target_session_attrs", "read-write"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "2"),
             ("dbname", string),
@@ -140,8 +136,7 @@ extension Connection {
         while true {
             while PQisBusy(handle) != 0 {
                 guard wait(for: POLLIN, until: end), PQconsumeInput(handle) != 0 else {
-                    // The connection may have ended with a result that explains
-                    // why.
+                    // The connection may have ended with a result that explains why.
                     if PQisBusy(handle) == 0 { break }
                     return .failure(failure ?? lost(end))
                 }
@@ -158,8 +153,7 @@ extension Connection {
     }
 
     private func send(_ statement: Statement) -> Bool {
-        // The simple protocol supports several statements at once, the extended
-        // protocol supports values.
+        // The simple protocol supports several statements at once, the extended protocol supports values.
         guard !statement.values.isEmpty else { return PQsendQuery(handle, statement.sql) != 0 }
         let count = statement.values.count
         // With lengths, so that a text isn't truncated at a zero byte.

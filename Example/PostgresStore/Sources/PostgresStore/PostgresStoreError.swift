@@ -2,19 +2,16 @@ import Foundation
 
 /// Why a ``PostgresTokenCredentialStore`` failed.
 ///
-/// It never contains a token, a password or a connection string. From the
-/// server's message it contains only the code, and the primary message if the
-/// statement contained no token.
+/// It never contains a token, a password or a connection string. From the server's message it contains only the code,
+/// and the primary message if the statement contained no token.
 public enum PostgresStoreError: Error, Sendable, Hashable {
-    /// The connection string can't be parsed. The reason isn't included,
-    /// because the string may contain a password.
+    /// The connection string can't be parsed. The reason isn't included, because the string may contain a password.
     case invalidConnectionString
 
     /// No connection could be made; the text is libpq's.
     case unreachable(String)
 
-    /// Others locked the session's row for longer than this store waits.
-    /// Nothing was written.
+    /// Others locked the session's row for longer than this store waits. Nothing was written.
     case waitedTooLong
 
     /// The exchange locked the row for too long, and the server ended it.
@@ -24,27 +21,22 @@ public enum PostgresStoreError: Error, Sendable, Hashable {
     /// The server didn't respond in time. Nothing was written.
     case noAnswer
 
-    /// The connection was lost, with the code if the server closed it. Nothing
-    /// was written.
+    /// The connection was lost, with the code if the server closed it. Nothing was written.
     case connectionLost(sqlState: String?)
 
-    /// The connection was lost, or the server stopped responding, during the
-    /// commit. Either the new or the old tokens are stored; only
-    /// ``PostgresTokenCredentialStore/load()`` can tell.
+    /// The connection was lost, or the server stopped responding, during the commit. Either the new or the old tokens
+    /// are stored; only ``PostgresTokenCredentialStore/load()`` can tell.
     case outcomeUnknown
 
-    /// The server rejected a statement, with its code (see PostgreSQL's “Error
-    /// Codes”) and its message if that can't contain a token. `42P01` means
-    /// that ``PostgresTokenCredentialStore/prepare()`` was never called.
-    /// Nothing was written.
+    /// The server rejected a statement, with its code (see PostgreSQL's “Error Codes”) and its message if that can't
+    /// contain a token. `42P01` means that ``PostgresTokenCredentialStore/prepare()`` was never called. Nothing was
+    /// written.
     case refused(sqlState: String, message: String?)
 
-    /// The stored data isn't a credential that this version can read; it stays
-    /// unchanged.
+    /// The stored data isn't a credential that this version can read; it stays unchanged.
     case unreadable
 
-    /// The credential can't be encoded as JSON, because its expiry isn't a
-    /// number.
+    /// The credential can't be encoded as JSON, because its expiry isn't a number.
     case unwritable
 }
 

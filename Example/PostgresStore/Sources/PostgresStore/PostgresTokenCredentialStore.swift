@@ -1,21 +1,18 @@
 import AtomNetworking
 
-/// Keeps a session's tokens in PostgreSQL, shared by all processes and machines
-/// that can connect to the server.
+/// Keeps a session's tokens in PostgreSQL, shared by all processes and machines that can connect to the server.
 ///
-/// All stores with the same ``session`` share it. ``exchange(_:)`` locks the
-/// session's row, so at most one refresh runs among all of them, and the others
-/// read what it stored.
+/// All stores with the same ``session`` share it. ``exchange(_:)`` locks the session's row, so at most one refresh runs
+/// among all of them, and the others read what it stored.
 ///
 /// ```swift
 /// let store = PostgresTokenCredentialStore("service=tokens", session: "partner-api")
 /// try await store.prepare()
 /// ```
 ///
-/// Each call opens its own connection and closes it: a forked process shares no
-/// connection, a restarted server needs no special handling, and a session
-/// needs only a few calls. In an exchange there are two connections while a
-/// note is written. The store's own errors are ``PostgresStoreError``s.
+/// Each call opens its own connection and closes it: a forked process shares no connection, a restarted server needs no
+/// special handling, and a session needs only a few calls. In an exchange there are two connections while a note is
+/// written. The store's own errors are ``PostgresStoreError``s.
 public final class PostgresTokenCredentialStore: RefreshIntentRecording {
     /// The name under which the tokens are stored.
     public let session: String
@@ -74,14 +71,11 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
         try await commit(connection)
     }
 
-    /// Reads the tokens, computes new ones and stores them, with exclusive
-    /// access.
+    /// Reads the tokens, computes new ones and stores them, with exclusive access.
     ///
-    /// The session's row is locked while `body` runs, for at most
-    /// ``Limits-swift.struct/exchange``. After that the server unlocks it, and
-    /// a later result of `body` isn't stored. If this process dies, the row is
-    /// unlocked at once. Don't call this store's ``load()``, ``save(_:)`` or
-    /// ``exchange(_:)`` in `body`: they would wait for it.
+    /// The session's row is locked while `body` runs, for at most ``Limits-swift.struct/exchange``. After that the
+    /// server unlocks it, and a later result of `body` isn't stored. If this process dies, the row is unlocked at once.
+    /// Don't call this store's ``load()``, ``save(_:)`` or ``exchange(_:)`` in `body`: they would wait for it.
     ///
     /// - Throws: The error of `body`, or a ``PostgresStoreError``.
     public func exchange(
@@ -114,8 +108,7 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
         try await connection.run(.commit, within: limits.answer)
         try await begin(on: connection)
         guard let made = try await connection.run(.lock(session), within: turn).first else {
-            // Without a row there is no lock, and an exchange without a lock
-            // isn't exclusive.
+            // Without a row there is no lock, and an exchange without a lock isn't exclusive.
             throw .refused(sqlState: "02000", message: "The session's row can't be seen.")
         }
         return made
@@ -130,9 +123,8 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
 
     /// Records that the refresh token of this credential is about to be sent.
     ///
-    /// A separate connection writes and commits the note, so that it exists
-    /// even if the connection that locks the row is lost. The note is a hash of
-    /// the token.
+    /// A separate connection writes and commits the note, so that it exists even if the connection that locks the row
+    /// is lost. The note is a hash of the token.
     ///
     /// - Returns: Whether there was already a note for the same token.
     /// - Throws: A ``PostgresStoreError``.
@@ -143,8 +135,7 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
         return answer.first?.first == "t"
     }
 
-    /// Removes the note: the server has answered without using up the refresh
-    /// token.
+    /// Removes the note: the server has answered without using up the refresh token.
     public func removeRefreshIntent(for credential: TokenCredential) async {
         guard let connection = try? await begin() else { return }
         guard (try? await connection.run(.removeNote(of: credential.refreshToken, for: session), within: turn)) != nil
@@ -154,8 +145,7 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
 
     // MARK: Transactions
 
-    /// The client's limit for a statement that waits for a lock; the server's
-    /// own limit comes first.
+    /// The client's limit for a statement that waits for a lock; the server's own limit comes first.
     private var turn: Duration { limits.turn + limits.answer }
 
     private func connect() async throws(PostgresStoreError) -> Connection {
@@ -178,8 +168,7 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
         _ = try? await connection.run(.rollback, within: limits.answer)
     }
 
-    /// Commits; if the connection is lost in the meantime, the outcome is
-    /// unknown.
+    /// Commits; if the connection is lost in the meantime, the outcome is unknown.
     private func commit(_ connection: Connection) async throws(PostgresStoreError) {
         do throws(PostgresStoreError) {
             try await connection.run(.commit, within: limits.answer)

@@ -4,8 +4,7 @@ import AtomNetworking
 struct Statement: Sendable {
     let sql: String
     var values: [String?] = []
-    /// Whether a value is a token; then only the code of the server's error is
-    /// kept.
+    /// Whether a value is a token; then only the code of the server's error is kept.
     var carriesSecret = false
 
     private init(_ sql: String, _ values: [String?] = [], carriesSecret: Bool = false) {
@@ -16,16 +15,14 @@ struct Statement: Sendable {
 
     // MARK: Transactions
 
-    // Specified explicitly: with a stricter default, a row that changed during
-    // the wait is an error.
+    // Specified explicitly: with a stricter default, a row that changed during the wait is an error.
     static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
     static let commit = Statement("COMMIT")
     static let rollback = Statement("ROLLBACK")
 
     /// Sets the limits of the transaction, and makes its commit durable.
     ///
-    /// With the keepalives the server detects within about 20 s that a client's
-    /// machine has failed.
+    /// With the keepalives the server detects within about 20 s that a client's machine has failed.
     static func bounds(_ limits: PostgresTokenCredentialStore.Limits) -> Statement {
         Statement(
             """
@@ -86,8 +83,7 @@ struct Statement: Sendable {
 
     // MARK: Refresh notes
 
-    /// Records a refresh token; returns whether the same one was recorded
-    /// before.
+    /// Records a refresh token; returns whether the same one was recorded before.
     static func note(_ refreshToken: String, for session: String) -> Statement {
         Statement(
             """

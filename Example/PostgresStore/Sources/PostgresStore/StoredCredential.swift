@@ -3,9 +3,8 @@ import Foundation
 
 /// A credential in the format of the table.
 ///
-/// It is the JSON of `TokenCredential`, with the expiry repeated as seconds
-/// since 2001: `Date` counts from there, and Unix seconds lose its last bit.
-/// Otherwise a credential would differ after it was read back.
+/// It is the JSON of `TokenCredential`, with the expiry repeated as seconds since 2001: `Date` counts from there, and
+/// Unix seconds lose its last bit. Otherwise a credential would differ after it was read back.
 struct StoredCredential {
     let credential: TokenCredential
 
@@ -21,8 +20,7 @@ struct StoredCredential {
 
     func text() throws(PostgresStoreError) -> String {
         let encoder = JSONEncoder()
-        // The table contains Unix seconds, whatever a credential's default
-        // format is.
+        // The table contains Unix seconds, whatever a credential's default format is.
         encoder.dateEncodingStrategy = .secondsSince1970
         guard let data = try? encoder.encode(self) else { throw .unwritable }
         return String(decoding: data, as: UTF8.self)
@@ -40,8 +38,7 @@ extension StoredCredential: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let exact = try container.decodeIfPresent(Double.self, forKey: .exactExpiry)
             .map(Date.init(timeIntervalSinceReferenceDate:))
-        // One of the two may have been changed by hand; dates that are
-        // millennia away are written as unknown.
+        // One of the two may have been changed by hand; dates that are millennia away are written as unknown.
         let seconds = try container.decodeIfPresent(Double.self, forKey: .expiresAt)
         let unchanged = [exact?.timeIntervalSince1970, Date.distantFuture.timeIntervalSince1970]
         guard let exact, unchanged.contains(seconds) else {

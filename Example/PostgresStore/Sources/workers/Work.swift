@@ -3,8 +3,7 @@ import AtomNetworking
 import Foundation
 import PostgresStore
 
-/// What a worker process does: it sends requests until it gets SIGTERM, and
-/// writes a line for each result.
+/// What a worker process does: it sends requests until it gets SIGTERM, and writes a line for each result.
 struct Work {
     /// The line for a response.
     static let answered = "answered"

@@ -8,8 +8,7 @@ struct Worker {
     init(port: UInt16, session: String) throws {
         let output = Pipe()
         process.executableURL = Bundle.main.executableURL
-        // The database isn't an argument: all users of the machine can read
-        // arguments.
+        // The database isn't an argument: all users of the machine can read arguments.
         process.arguments = ["work", "\(port)", session]
         process.standardOutput = output
         try process.run()

@@ -7,11 +7,10 @@ import PostgresStore
 //
 //     workers [KILL]
 //
-// An airline server runs in this process. Its access tokens are valid for two
-// seconds, each refresh token can be used once, and a second use ends the session.
-// With KILL a worker is killed and replaced about that often, in seconds, and the
-// server accepts a used refresh token for a while. The exit status is 0 if the
-// session was refreshed, no refresh token was used twice, and no request failed.
+// An airline server runs in this process. Its access tokens are valid for two seconds, each refresh token can be used
+// once, and a second use ends the session. With KILL a worker is killed and replaced about that often, in seconds, and
+// the server accepts a used refresh token for a while. The exit status is 0 if the session was refreshed, no refresh
+// token was used twice, and no request failed.
 
 /// The number of worker processes, and how long they send requests.
 let (count, seconds) = (4, 20.0)
@@ -33,8 +32,7 @@ policy.gracePeriod = killEvery == nil ? 0 : 10
 let server = try await AirlineServer.start(policy: policy)
 let signIn = AirlineEndpoint.signIn(port: server.port)
 try await store.save(try await Atom().enqueue(signIn).resume(expecting: TokenCredential.self))
-// Long enough that all workers find the token expired, and that some are killed
-// in the meantime.
+// Long enough that all workers find the token expired, and that some are killed in the meantime.
 server.updatePolicy { $0.delayMilliseconds = 200 }
 
 print("\(count) processes share a session in PostgreSQL for \(seconds) s.")

@@ -4,8 +4,7 @@ import Foundation
 import PostgresStore
 import Testing
 
-/// The server for the tests; the script `test` starts one and provides its
-/// address.
+/// The server for the tests; the script `test` starts one and provides its address.
 struct Database {
     /// In libpq's format; `nil` without a server.
     static let connectionString = ProcessInfo.processInfo.environment["ATOM_POSTGRES"]

@@ -59,8 +59,7 @@ struct FailureTests {
         let database = try Database()
         let (schema, store) = try database.separateStore()
         try await store.prepare()
-        // Its detail quotes the whole row, and a trigger's message may contain
-        // anything.
+        // Its detail quotes the whole row, and a trigger's message may contain anything.
         try database.ask(
             """
             ALTER TABLE \(schema).atom_token_credentials ADD CHECK (credential IS NULL OR session <> 'x');

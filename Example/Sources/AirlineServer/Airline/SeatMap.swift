@@ -14,8 +14,7 @@ struct SeatMap: Encodable, Sendable {
     let flight: String
     let rows: [Row]
 
-    /// Every aircraft has 24 rows of 6 seats, of which the first four are first
-    /// class with 4 seats.
+    /// Every aircraft has 24 rows of 6 seats, of which the first four are first class with 4 seats.
     ///
     /// A third of the seats, and always 1A, is sold in advance.
     init(flight: String, sold: Set<String>) {

@@ -2,11 +2,9 @@ import Foundation
 
 /// All tokens, and the sessions that they belong to.
 ///
-/// It is a pure value: time is an argument, and it doesn't depend on HTTP. A
-/// refresh token works once. If a used one is sent again, either its owner didn't
-/// get the response or the token was stolen. After the grace period, and at once
-/// if its successor has been used too, the ledger assumes theft and ends the
-/// session (RFC 9700 §4.14.2).
+/// It is a pure value: time is an argument, and it doesn't depend on HTTP. A refresh token works once. If a used one is
+/// sent again, either its owner didn't get the response or the token was stolen. After the grace period, and at once if
+/// its successor has been used too, the ledger assumes theft and ends the session (RFC 9700 §4.14.2).
 struct TokenLedger {
     /// The tokens for a client.
     struct Issue {
@@ -69,8 +67,7 @@ struct TokenLedger {
         let session = known.session
         guard !sessions[session].hasEnded else { return .refused("The session has ended.") }
         if let usedAt = known.usedAt {
-            // A client that uses the successor has got the response, so only a
-            // thief needs the old token.
+            // A client that uses the successor has got the response, so only a thief needs the old token.
             guard now - usedAt < policy.gracePeriod, let successor = known.successor,
                 refreshTokens[successor]?.usedAt == nil
             else {
@@ -113,8 +110,7 @@ struct TokenLedger {
 
     // MARK: Ending
 
-    /// Revokes a token for its client (RFC 7009): an access token goes alone, a
-    /// refresh token with its session.
+    /// Revokes a token for its client (RFC 7009): an access token goes alone, a refresh token with its session.
     ///
     /// - Returns: Whether a session has ended.
     mutating func revoke(_ token: String, clientID: String) -> Bool {

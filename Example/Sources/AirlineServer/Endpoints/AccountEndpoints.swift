@@ -1,8 +1,7 @@
 import AtomNetworkingTesting
 import Foundation
 
-/// Endpoints of a member: with a user name and a password (RFC 7617), or with a
-/// bearer token (RFC 6750).
+/// Endpoints of a member: with a user name and a password (RFC 7617), or with a bearer token (RFC 6750).
 struct AccountEndpoints {
     let state: Locked<ServerState>
 

@@ -3,9 +3,8 @@ import Foundation
 
 /// Announcements as server-sent events (WHATWG HTML §9.2).
 ///
-/// They are numbered from 1, and their numbers are their IDs. A client that
-/// sends `Last-Event-ID` gets those after it, and 204 if there will be none.
-/// These items of the query change the stream:
+/// They are numbered from 1, and their numbers are their IDs. A client that sends `Last-Event-ID` gets those after it,
+/// and 204 if there will be none. These items of the query change the stream:
 ///
 /// - `count`: the number of the last announcement.
 /// - `each`: how many announcements a connection has, before it ends.

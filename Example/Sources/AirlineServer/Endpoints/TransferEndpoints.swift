@@ -1,8 +1,7 @@
 import AtomNetworkingTesting
 import Foundation
 
-/// Uploads, and files of any size, of which a part may be asked for (RFC 9110
-/// §14).
+/// Uploads, and files of any size, of which a part may be asked for (RFC 9110 §14).
 struct TransferEndpoints {
     let state: Locked<ServerState>
 
@@ -59,8 +58,7 @@ struct TransferEndpoints {
         }
     }
 
-    /// The byte at an offset of a file is the offset modulo 251, so that bytes
-    /// from a wrong offset are seen.
+    /// The byte at an offset of a file is the offset modulo 251, so that bytes from a wrong offset are seen.
     private static func bytes(from start: Int, to end: Int) -> [LoopbackServer.Response.Step] {
         let middle = min((start + 250) / 251 * 251, end)
         return [

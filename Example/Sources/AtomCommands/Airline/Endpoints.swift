@@ -42,8 +42,7 @@ enum AccountEndpoint: Requestable {
     case account(Airline)
     /// With an access token; the first page of the mileage account.
     case activity(Airline)
-    /// With an access token; the response is small and numbered, with a chosen
-    /// delay.
+    /// With an access token; the response is small and numbered, with a chosen delay.
     case miles(Airline, number: Int, milliseconds: Int)
     /// With an access token; announcements as server-sent events, with the time
     /// between two of them, and how many a connection has.

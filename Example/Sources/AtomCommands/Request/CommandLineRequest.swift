@@ -9,8 +9,7 @@ struct CommandLineRequest: Requestable {
     var body: RequestBody?
     var acceptableStatusCodes = 200...299
 
-    /// Names are case-sensitive (RFC 9110 §9.1); the common ones may be typed
-    /// in lower case.
+    /// Names are case-sensitive (RFC 9110 §9.1); the common ones may be typed in lower case.
     var method: HTTPMethod {
         let upper = methodName.uppercased()
         let isUsual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"].contains(upper)

@@ -2,8 +2,7 @@ import ArgumentParser
 import AtomNetworking
 import Foundation
 
-/// The options of every command that sends a request: what is added to it, who
-/// signs it, and how long it may take.
+/// The options of every command that sends a request: what is added to it, who signs it, and how long it may take.
 struct ExchangeOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .long],
@@ -51,8 +50,7 @@ struct ExchangeOptions: ParsableArguments {
 
     // MARK: Sending
 
-    /// Makes a service, and sends a request with these header fields and query
-    /// items over it.
+    /// Makes a service, and sends a request with these header fields and query items over it.
     ///
     /// - Parameters:
     ///   - statuses: Those that are no errors.
@@ -85,8 +83,7 @@ struct ExchangeOptions: ParsableArguments {
         ServiceTimeout(request: timeout, resource: resourceTimeout ?? max(timeout, 30))
     }
 
-    /// A service, with the session only if the request goes to the session's
-    /// server.
+    /// A service, with the session only if the request goes to the session's server.
     private func atom(
         for request: CommandLineRequest, over transport: any Transport, calling queue: DispatchQueue?,
         _ observers: [any RequestObserver]

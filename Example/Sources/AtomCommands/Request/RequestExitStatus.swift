@@ -35,8 +35,7 @@ enum RequestExitStatus: Int32, CaseIterable {
             }
     }
 
-    /// This status, or 128 and the number of the signal that cancelled the
-    /// command, as a shell has it.
+    /// This status, or 128 and the number of the signal that cancelled the command, as a shell has it.
     func after(_ signal: Int32?) -> RequestExitStatus {
         switch signal {
         case SIGINT: .cancelled

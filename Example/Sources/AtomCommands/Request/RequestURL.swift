@@ -3,8 +3,7 @@ import Foundation
 
 /// A URL that a user types, split into the SDK's parts.
 ///
-/// It checks only the syntax of the text; the SDK checks whether a host or a path
-/// is valid.
+/// It checks only the syntax of the text; the SDK checks whether a host or a path is valid.
 struct RequestURL: Sendable {
     let base: BaseURL
     let path: String

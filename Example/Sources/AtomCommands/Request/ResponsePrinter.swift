@@ -26,8 +26,7 @@ struct ResponsePrinter {
 
     /// Shows an error, or the response that it is.
     ///
-    /// - Parameter advice: The text to show instead of the error's own
-    ///   description.
+    /// - Parameter advice: The text to show instead of the error's own description.
     func show(_ error: AtomError, _ advice: SessionAdvice?) {
         if case .response(let response) = error { return show(response) }
         let label = notes.styled("\(Self.name(of: error)):", .red, .bold)

@@ -1,8 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// The meaning of a session's failure for the user: what happened, and what to
-/// do.
+/// The meaning of a session's failure for the user: what happened, and what to do.
 struct SessionAdvice {
     let message: String
     let status: RequestExitStatus

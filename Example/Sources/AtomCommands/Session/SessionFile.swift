@@ -2,9 +2,8 @@ import AirlineServer
 import AtomNetworking
 import Foundation
 
-/// The files of the session of `atom login`: the tokens, in a store that any
-/// number of processes may use at once, and next to it the profile that they
-/// belong to.
+/// The files of the session of `atom login`: the tokens, in a store that any number of processes may use at once, and
+/// next to it the profile that they belong to.
 struct SessionFile: Sendable {
     let url: URL
 
@@ -27,8 +26,7 @@ struct SessionFile: Sendable {
         FileTokenCredentialStore(fileURL: url)
     }
 
-    /// The server and the user that the tokens belong to; it contains no
-    /// secret.
+    /// The server and the user that the tokens belong to; it contains no secret.
     struct Profile: Codable, Sendable {
         let server: String
         let clientID: String
@@ -56,8 +54,7 @@ struct SessionFile: Sendable {
 
     private var profileURL: URL { url.appendingPathExtension("profile") }
 
-    /// The profile that ``save(_:)`` has written; `nil` if it can't be read,
-    /// and then the tokens aren't used.
+    /// The profile that ``save(_:)`` has written; `nil` if it can't be read, and then the tokens aren't used.
     func profile() -> Profile? {
         guard let data = try? Data(contentsOf: profileURL) else { return nil }
         return try? JSONDecoder().decode(Profile.self, from: data)

@@ -61,8 +61,7 @@ struct Storm: Sendable {
         return report
     }
 
-    /// How long a request took; `nil` if it got the response to another one, which
-    /// would be the worst error.
+    /// How long a request took; `nil` if it got the response to another one, which would be the worst error.
     private static func send(
         _ endpoint: AccountEndpoint, _ number: Int, with atom: Atom
     ) async -> Result<Double, AtomError>? {

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Draws a timeline as an SVG: a row for each request, or for a sample of them,
-/// and the refreshes through all rows.
+/// Draws a timeline as an SVG: a row for each request, or for a sample of them, and the refreshes through all rows.
 ///
 /// The text depends on nothing but the timeline and the colours. It needs no
 /// other file and no style sheet, which some viewers ignore.

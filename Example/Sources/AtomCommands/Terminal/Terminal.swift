@@ -2,9 +2,8 @@ import Foundation
 
 /// The output of a command line tool, and its abilities.
 ///
-/// Colour and redrawing are for users: they are enabled only if the output is a
-/// terminal, `TERM` isn't `dumb` and, for colour, `NO_COLOR` is unset or empty
-/// (no-color.org). In a pipe everything is plain text, line by line.
+/// Colour and redrawing are for users: they are enabled only if the output is a terminal, `TERM` isn't `dumb` and, for
+/// colour, `NO_COLOR` is unset or empty (no-color.org). In a pipe everything is plain text, line by line.
 struct Terminal: Sendable {
     /// Whether a user sees the output, so that lines may be redrawn.
     let isInteractive: Bool
@@ -52,8 +51,7 @@ struct Terminal: Sendable {
     /// Writes a line.
     func print(_ line: String = "") { sink(line + "\n") }
 
-    /// Replaces the line that the cursor is in, which must not be wider than the
-    /// terminal; an empty text removes it.
+    /// Replaces the line that the cursor is in, which must not be wider than the terminal; an empty text removes it.
     ///
     /// Only an interactive terminal can do that.
     func redraw(_ line: String) {

@@ -2,12 +2,10 @@ import AirlineServer
 import AtomNetworking
 
 extension Tour {
-    /// Asks for a sign-in only when it is needed, and follows a server's links
-    /// without giving the token away.
+    /// Asks for a sign-in only when it is needed, and follows a server's links without giving the token away.
     mutating func followLinks() async throws {
         server.resetCounters()
-        // The SDK refreshes the session, and asks for a password when that can't
-        // help.
+        // The SDK refreshes the session, and asks for a password when that can't help.
         let clientID = OAuthClient.publicExample.id
         let user = NameAndSecret.exampleUser
         let login = PasswordLogin(airline: airline, clientID: clientID, user: user.name) { user.secret }

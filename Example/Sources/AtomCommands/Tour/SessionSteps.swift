@@ -3,11 +3,9 @@ import AtomNetworking
 import Foundation
 
 extension Tour {
-    /// Signs in, and keeps the session alive while its token expires and is
-    /// ended.
+    /// Signs in, and keeps the session alive while its token expires and is ended.
     mutating func keepSession() async throws {
-        /// The lifetime of the first access token in seconds; a quarter of it is
-        /// the SDK's leeway.
+        /// The lifetime of the first access token in seconds; a quarter of it is the SDK's leeway.
         let lifetime = 2.0
         await signWithPassword()
         server.updatePolicy { $0.accessTokenLifetime = lifetime }

@@ -1,8 +1,7 @@
 import AtomNetworking
 
 extension Tour {
-    /// Asks for the same thing five times, while the server is still working on
-    /// the first one.
+    /// Asks for the same thing five times, while the server is still working on the first one.
     mutating func shareRequests() async throws {
         struct Wait: Model { let waitedMilliseconds: Int }
         let atom = atom()

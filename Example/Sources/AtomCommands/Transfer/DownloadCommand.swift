@@ -85,8 +85,7 @@ struct DownloadCommand: StatusCommand {
         }
     }
 
-    /// The size of what a later download can go on with; `nil` if there is
-    /// nothing.
+    /// The size of what a later download can go on with; `nil` if there is nothing.
     private var partialSize: Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: fileURL.path + ".partial")
         return resume ? (attributes?[.size] as? NSNumber)?.int64Value : nil

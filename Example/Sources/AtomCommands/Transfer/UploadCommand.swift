@@ -59,8 +59,7 @@ struct UploadCommand: StatusCommand {
         return RequestExitStatus(result)
     }
 
-    /// Whether the file is one that can be sent; if not, the body was refused
-    /// because of it.
+    /// Whether the file is one that can be sent; if not, the body was refused because of it.
     private var isReadable: Bool {
         let attributes = try? FileManager.default.attributesOfItem(
             atPath: fileURL.resolvingSymlinksInPath().path)

@@ -1,11 +1,9 @@
 import AtomNetworking
 import Foundation
 
-/// A transport that passes requests on to another one, and records when each
-/// exchange started and how it was answered.
+/// A transport that passes requests on to another one, and records when each exchange started and how it was answered.
 ///
-/// It is below the SDK's queue and redirects, so a request that is sent twice
-/// has two records.
+/// It is below the SDK's queue and redirects, so a request that is sent twice has two records.
 final class WireTap: Transport, @unchecked Sendable {
     /// One exchange.
     struct Record: Sendable {
@@ -63,8 +61,7 @@ final class WireTap: Transport, @unchecked Sendable {
         }
     }
 
-    /// Waits until the SDK has handled the end of every exchange; at most a
-    /// second.
+    /// Waits until the SDK has handled the end of every exchange; at most a second.
     ///
     /// It tells of a cancellation before that, and only then removes the file of
     /// a download. A process must not end in between.

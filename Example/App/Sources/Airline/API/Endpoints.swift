@@ -3,11 +3,9 @@ import Foundation
 
 /// The requests that the app sends.
 ///
-/// An app would name its host in `baseURL()`. Here the port of the server
-/// varies, so the endpoints contain the address.
+/// An app would name its host in `baseURL()`. Here the port of the server varies, so the endpoints contain the address.
 enum AccountEndpoint: Requestable {
-    /// The first page of the mileage account; a page contains the link to the
-    /// next.
+    /// The first page of the mileage account; a page contains the link to the next.
     case activity(BaseURL)
     /// A document, for the airline.
     case document(BaseURL, URL)

@@ -29,8 +29,7 @@ public final class Account {
         self.service = service
     }
 
-    /// Follows the session until the task is cancelled: for the `task` of the
-    /// app's first view.
+    /// Follows the session until the task is cancelled: for the `task` of the app's first view.
     public func follow() async {
         for await state in service.atom.sessionStates {
             switch state {

@@ -2,8 +2,7 @@ import AtomNetworking
 
 /// What a screen says of an error.
 enum ErrorMessage {
-    /// - Returns: `nil` if there is nothing to say: the user has cancelled, or
-    ///   the sign-in is shown instead.
+    /// - Returns: `nil` if there is nothing to say: the user has cancelled, or the sign-in is shown instead.
     static func text(for error: AtomError) -> String? {
         switch error {
         case .cancelled: nil

@@ -62,8 +62,7 @@ public final class LoginPrompt: TokenCredentialProvider {
         if number == self.number { isSubmitting = false }
     }
 
-    /// Closes the prompt: the session ends, and nobody is asked again before
-    /// the app has signed in or out.
+    /// Closes the prompt: the session ends, and nobody is asked again before the app has signed in or out.
     public func close() {
         finish(number, .failure(TokenCredentialProviderError.retryAfterSignIn(CancellationError())))
     }

@@ -23,8 +23,7 @@ public final class MileageList {
         self.service = service
     }
 
-    /// Loads the list, for the first time or again: for `task` and
-    /// `refreshable`.
+    /// Loads the list, for the first time or again: for `task` and `refreshable`.
     ///
     /// The old lines stay until the new ones are there.
     public func refresh() async {
@@ -32,8 +31,7 @@ public final class MileageList {
         await load(service.atom.enqueue(AccountEndpoint.activity(service.base)), replacing: true)
     }
 
-    /// Loads the next page if there is one: for `onAppear` of the last line,
-    /// and for a button after a failure.
+    /// Loads the next page if there is one: for `onAppear` of the last line, and for a button after a failure.
     public func loadMore() async {
         guard let next, !isLoading else { return }
         await load(service.atom.enqueue(next), replacing: false)
