@@ -117,16 +117,18 @@ public struct Torture {
             for name in names where !mine.isEmpty {
                 let began = DispatchTime.now().uptimeNanoseconds
                 // What is known to end the process is tried once for all that its line is about.
-                var tried: Set<Int> = []
-                let (ones, spared) = mine.reduce(into: ([Int](), 0)) { result, number in
-                    let line = known.firstIndex { $0.endsProcess && $0.isAbout(name, catalogue[number].title) }
-                    if line.map({ tried.insert($0).inserted }) ?? true {
-                        result.0.append(number)
-                    } else {
-                        result.1 += 1
-                    }
+                let lines = mine.map { number in
+                    known.firstIndex { $0.isAlone && $0.isAbout(name, catalogue[number].title) }
                 }
-                let (verdicts, growth) = run(ones, of: family, titles: catalogue.map(\.title), over: name)
+                var tried: Set<Int> = []
+                let alone = zip(mine, lines)
+                    .filter { $1.map { !known[$0].endsProcess || tried.insert($0).inserted } ?? false }.map(\.0)
+                let others = zip(mine, lines).filter { $1 == nil }.map(\.0)
+                let titles = catalogue.map(\.title)
+                var (verdicts, growth) = run(others, of: family, titles: titles, over: name)
+                for number in alone {
+                    verdicts.merge(run([number], of: family, titles: titles, over: name).0) { $1 }
+                }
                 let faulty = verdicts.filter { !$0.value.faults.isEmpty }
                 var news: [(String, [String])] = []
                 func judge(_ title: String, _ faults: [String]) {
@@ -136,7 +138,7 @@ public struct Torture {
                     known[line].isMet = true
                     limits += 1
                 }
-                var limits = spared
+                var limits = mine.count - others.count - alone.count
                 for (number, verdict) in faulty.sorted(by: { $0.key < $1.key }) {
                     judge(catalogue[number].title, verdict.faults)
                 }
@@ -182,7 +184,9 @@ public struct Torture {
 
         /// Whether it shows only sometimes.
         var isAtTimes: Bool { reason.hasPrefix("at times") }
-        var endsProcess: Bool { reason.hasPrefix("ends the process") }
+        var endsProcess: Bool { reason.contains("ends the process") }
+        /// Whether what runs beside it would be blamed for it.
+        var isAlone: Bool { endsProcess || reason.hasSuffix("others wait") }
 
         func isAbout(_ transport: String, _ title: String) -> Bool {
             transport == self.transport && fnmatch(pattern, title, FNM_NOESCAPE) == 0
