@@ -359,6 +359,20 @@ struct ExchangeScriptTests {
         #expect(end == at(25))
     }
 
+    @Test("Who waits for a network until the deadline is told what was missing")
+    func deadlineWithoutNetwork() throws {
+        var machine = try sending()
+        let failure = TransportFailure(URLError(.dataNotAllowed), delivery: .notSent)
+        let question = ExchangeFixture.question(.connection(.dataNotAllowed), .notSent, true, true)
+        _ = machine.failed(failure, 1, question, at: at(97))
+        #expect(machine.waitsForNetwork)
+        _ = machine.deadlinePassed(at: at(100))
+        guard case .failure(.session(let error as URLError))? = machine.outcome else {
+            throw Unexpected("it ended with \(String(describing: machine.outcome))")
+        }
+        #expect(error.code == .dataNotAllowed)
+    }
+
     @Test("The next attempt has the next number")
     func numbers() throws {
         #expect(try asking().nextAttempt(isSigned: true).number == 1)

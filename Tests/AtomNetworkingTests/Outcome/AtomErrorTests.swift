@@ -160,6 +160,53 @@ struct AtomErrorTests {
         }
     }
 
+    @Test("A refresh has failed only where one was tried")
+    func refreshFailures() {
+        let failed: [AuthenticationError] = [
+            .refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent),
+            .refreshFailed(cause: CancellationError(), retryAt: nil, delivery: .notSent),
+        ]
+        let others: [AtomError] = [
+            .authentication(.missingCredential(delivery: .notSent)), .authentication(.signedOut(delivery: .notSent)),
+            .authentication(.waitedTooLong(delivery: .notSent)), .response(AtomResponse(statusCode: 401)), .unexpected,
+        ]
+        #expect(failed.allSatisfy { AtomError.authentication($0).isAccessTokenRefreshFailure })
+        #expect(!others.contains { $0.isAccessTokenRefreshFailure })
+    }
+
+    @Test("A full disk and a full quota are the same to who writes a file")
+    func fullDisk() {
+        for code in [ENOSPC, EDQUOT] {
+            let error = TransferError("The file can't be written", writing: code)
+            #expect(error.reason == .noSpace)
+            #expect(error.description == "The file can't be written: the disk has no space left.")
+        }
+        #expect(TransferError("The file can't be written", writing: EACCES).reason == .writingFailed)
+    }
+
+    @Test("A failed token store says why")
+    func storeErrors() {
+        let kept = URL(fileURLWithPath: "/a/session.json.corrupt-1")
+        let table: [(TokenStoreError, String)] = [
+            (.corrupt("no JSON", keptAt: nil), "The stored credential can't be read (no JSON)."),
+            (
+                .corrupt("no JSON", keptAt: kept),
+                "The stored credential can't be read (no JSON); the file was kept as session.json.corrupt-1."
+            ),
+            (
+                .newerFormat(version: 3),
+                "A newer version of the SDK wrote the stored credential, in format 3."
+            ),
+            (.diskFull, "The disk is full."),
+            (.readOnly, "The token store can't be written: the disk or folder is read-only."),
+            (.refused("it is a link"), "The token store can't be used: it is a link."),
+            (.locked, "The token store is locked until the device has been unlocked once."),
+            (.system(operation: "open", code: 5), "open failed with code 5."),
+        ]
+        for (error, text) in table { #expect(error.description == text) }
+        #expect(AtomError.authentication(.waitedTooLong(delivery: .notSent)).description.contains("timed out while it"))
+    }
+
     @Test("Every reason for a refusal names the part at fault")
     func refusals() {
         let violation = RequestableError.Violation(subject: "it", reason: "that is so")
@@ -168,7 +215,7 @@ struct AtomErrorTests {
             (.invalidURLPath(violation), "URL path"), (.invalidMethod(violation), "method"),
             (.invalidHeader(violation), "header field"), (.invalidBody(violation), "body"),
             (.invalidCredential(violation), "credential"), (.invalidTimeout(violation), "timeout"),
-            (.unsupportedConfiguration(violation), "configuration"),
+            (.unsupportedConfiguration(violation), "configuration"), (.originNotAllowed(violation), "Refused origin"),
         ]
         for (error, part) in table {
             #expect(error.violation == violation)

@@ -84,6 +84,15 @@ struct RedactionTests {
         #expect(error.description == shown + ".")
     }
 
+    @Test("Of lists in a foreign error's notes what is harmless stays")
+    func lists() throws {
+        let url = try #require(URL(string: "https://a.example/?hunter2"))
+        let notes = Redaction.userInfo(["a": ["harmless", url, ["b": ["https://u:hunter2@a.example/", 1]]] as [Any]])
+        let list = try #require(notes["a"] as? [Any])
+        #expect(list.count == 2 && list.first as? String == "harmless")
+        #expect("\(list)".contains("…@a.example") && !"\(notes)".contains("hunter2"))
+    }
+
     @Test(
         "User information is replaced, whatever the password holds",
         arguments: [

@@ -49,6 +49,29 @@ struct RetryPolicyTests {
         #expect(standard.cost(after: Self.status(503, serverDelay: .seconds(1))) == 5)
     }
 
+    @Test("Of failed refreshes only those that the app's developers can mend last")
+    func temporaryFailures() {
+        func refreshFailed(_ cause: any Error) -> AtomError {
+            .authentication(.refreshFailed(cause: cause, retryAt: nil, delivery: .maybeSent))
+        }
+        func answered(_ code: Int) -> AtomError { refreshFailed(AtomError.response(AtomResponse(statusCode: code))) }
+        func notProvided(_ cause: any Error) -> AtomError {
+            .authentication(.credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent))
+        }
+        let temporary: [AtomError] = [
+            answered(399), answered(402), answered(404), answered(503), refreshFailed(OAuthError(code: "server_error")),
+            refreshFailed(CocoaError(.fileReadUnknown)), refreshFailed(AtomError.session(URLError(.timedOut))),
+            notProvided(URLError(.notConnectedToInternet)), .authentication(.waitedTooLong(delivery: .notSent)),
+        ]
+        let lasting: [AtomError] = [
+            answered(400), answered(401), refreshFailed(OAuthError(code: "invalid_client")),
+            refreshFailed(AtomError.requestable(.invalidURL)), notProvided(CancellationError()),
+            .authentication(.missingCredential(delivery: .notSent)), .cancelled(.notSent), .unexpected,
+        ]
+        for error in temporary { #expect(RetryPolicy.standard.isTemporary(error), "\(error)") }
+        for error in lasting { #expect(!RetryPolicy.standard.isTemporary(error), "\(error)") }
+    }
+
     @Test("None sends only what can't have reached the server, once and at once")
     func none() {
         let none = RetryPolicy.none

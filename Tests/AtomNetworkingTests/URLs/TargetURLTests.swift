@@ -107,7 +107,9 @@ struct TargetURLTests {
             data: Data(), statusCode: 200, headerFields: HeaderFields(), address: target.absoluteString, decoder: nil)
         #expect(response.url == target.url)
         // A link keeps the query of the response as it was sent.
-        #expect(try LinkedEndpoint("#next", in: response).target == target)
+        let link = try LinkedEndpoint("#next", in: response)
+        #expect(link.target == target)
+        #expect(link.acceptableStatusCodes == 200...299 && !link.sharesIdenticalRequests)
     }
 
     @Test("Host and port are compared as an origin, whatever their spelling")
