@@ -19,36 +19,28 @@ import Foundation
 public struct Atom: Sendable {
     /// Posted when the session can't continue without a new sign-in.
     ///
-    /// It is posted once at the end of a session: the refresh token was
-    /// rejected, there is none, or a ``TokenCredentialProvider`` must not be
-    /// called again before a sign-in. If the access token is still valid after
-    /// the rejection, it is used first. It is also posted once for each refresh
-    /// that the token endpoint answered with another 400 (RFC 6749 §5.2), for
-    /// example for an unknown client. It isn't posted for temporary failures
-    /// such as a 503, an unreadable response or a lost connection; ``events``
-    /// reports those.
+    /// It is posted once at the end of a session: the refresh token was rejected, there is none, or a
+    /// ``TokenCredentialProvider`` must not be called again before a sign-in. If the access token is still valid after
+    /// the rejection, it is used first. It is also posted once for each refresh that the token endpoint answered with
+    /// another 400 (RFC 6749 §5.2), for example for an unknown client. It isn't posted for temporary failures such as a
+    /// 503, an unreadable response or a lost connection; ``events`` reports those.
     ///
-    /// It is posted on the configuration's queue. The object is `nil`, and
-    /// `userInfo["error"]` is an ``AtomError/authentication(_:)``. Completions
-    /// of requests that waited are called before. An async caller has been
-    /// resumed, and its next line may run before or after.
+    /// It is posted on the configuration's queue. The object is `nil`, and `userInfo["error"]` is an
+    /// ``AtomError/authentication(_:)``. Completions of requests that waited are called before. An async caller has
+    /// been resumed, and its next line may run before or after.
     public static let didFailToRefreshAccessToken = AtomNotification.didFailToRefreshAccessToken
 
     /// Posted once per request whose final response is a 401, after its caller got the error.
     ///
-    /// A refresh is such a request too: it is posted once for each refresh that
-    /// the token endpoint answered with a 401, after the requests that waited
-    /// got their errors. While the access token is still valid, it isn't posted
-    /// for that.
+    /// A refresh is such a request too: it is posted once for each refresh that the token endpoint answered with a 401,
+    /// after the requests that waited got their errors. While the access token is still valid, it isn't posted for
+    /// that.
     ///
-    /// It is posted on the configuration's queue. The object is `nil`, and
-    /// `userInfo["error"]` is an ``AtomError/response(_:)``, an
-    /// ``AtomError/transfer(_:)`` if the body can't be sent a second time, or an
-    /// ``AtomError/authentication(_:)`` for a refresh. The request's
-    /// completion is called before. If the queue is the main queue, an async
-    /// caller on the main actor also runs before, up to its next suspension.
-    /// Any other async caller is resumed before the notification is dispatched,
-    /// and runs concurrently.
+    /// It is posted on the configuration's queue. The object is `nil`, and `userInfo["error"]` is an
+    /// ``AtomError/response(_:)``, an ``AtomError/transfer(_:)`` if the body can't be sent a second time, or an
+    /// ``AtomError/authentication(_:)`` for a refresh. The request's completion is called before. If the queue is the
+    /// main queue, an async caller on the main actor also runs before, up to its next suspension. Any other async
+    /// caller is resumed before the notification is dispatched, and runs concurrently.
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
     /// The version of the package, for HAR files; `.ci/release` compares what else names it.
@@ -81,11 +73,9 @@ public struct Atom: Sendable {
 
     /// Removes the cookies of this service, also those that responses still bring home which are on their way now.
     ///
-    /// A service with ``SessionConfiguration/ephemeral`` does so by itself when
-    /// somebody signs out, or when other tokens take the place of somebody's: by a
-    /// sign-in, by the app's variable, or by another process. With any other
-    /// configuration the cookies are in a storage that the whole process shares:
-    /// this removes all of them.
+    /// A service with ``SessionConfiguration/ephemeral`` does so by itself when somebody signs out, or when other
+    /// tokens take the place of somebody's: by a sign-in, by the app's variable, or by another process. With any other
+    /// configuration the cookies are in a storage that the whole process shares: this removes all of them.
     public func removeCookies() { manager.cookies.removeAll() }
 }
 
@@ -94,24 +84,20 @@ public struct Atom: Sendable {
 extension Atom {
     /// The state of the session of bearer tokens.
     ///
-    /// It is ``SessionState/unknown`` until the token store has been read, by
-    /// the first request or by ``loadSession()``. It is
-    /// ``SessionState/signedOut`` for a service without bearer tokens. You can
-    /// read it on any thread.
+    /// It is ``SessionState/unknown`` until the token store has been read, by the first request or by
+    /// ``loadSession()``. It is ``SessionState/signedOut`` for a service without bearer tokens. You can read it on any
+    /// thread.
     public var sessionState: SessionState { manager.session?.state ?? .signedOut }
 
     /// The state of the session now, and each later one.
     ///
-    /// The first element is the present state. If the token store hasn't been
-    /// read yet, that is ``SessionState/unknown``; the store is then read, and
-    /// the next element says whether a user is signed in. After that each change
-    /// follows. So a view that shows a login screen needs nothing else, also
-    /// after a restart. A slow listener may miss states that were followed by
-    /// others.
+    /// The first element is the present state. If the token store hasn't been read yet, that is
+    /// ``SessionState/unknown``; the store is then read, and the next element says whether a user is signed in. After
+    /// that each change follows. So a view that shows a login screen needs nothing else, also after a restart. A slow
+    /// listener may miss states that were followed by others.
     ///
-    /// Each access returns a separate sequence. It ends with the session. For a
-    /// service without bearer tokens it is ``SessionState/signedOut``, and ends.
-    /// If the store can't be read, the state stays unknown until a request or
+    /// Each access returns a separate sequence. It ends with the session. For a service without bearer tokens it is
+    /// ``SessionState/signedOut``, and ends. If the store can't be read, the state stays unknown until a request or
     /// ``loadSession()`` has read it.
     ///
     /// <doc:SigningInAndOut> has an example.
@@ -125,9 +111,8 @@ extension Atom {
 
     /// The events of the session from now on.
     ///
-    /// Each access returns a separate sequence that gets every event in order.
-    /// A slow listener keeps the last 256. The sequence ends with the session,
-    /// and at once for a service without a session. <doc:SigningInAndOut> has an
+    /// Each access returns a separate sequence that gets every event in order. A slow listener keeps the last 256. The
+    /// sequence ends with the session, and at once for a service without a session. <doc:SigningInAndOut> has an
     /// example.
     public var events: AsyncStream<SessionEvent> {
         manager.session?.events ?? AsyncStream { $0.finish() }
@@ -136,8 +121,7 @@ extension Atom {
     /// Reads the token store without a request, unless a user is already signed
     /// in, and returns the state of the session.
     ///
-    /// - Throws: ``AtomError/authentication(_:)`` with
-    ///   ``AuthenticationError/credentialNotReadable(cause:delivery:)``.
+    /// - Throws: ``AtomError/authentication(_:)`` with ``AuthenticationError/credentialNotReadable(cause:delivery:)``.
     @discardableResult
     public func loadSession() async throws(AtomError) -> SessionState {
         guard let session = manager.session else { return .signedOut }
@@ -150,20 +134,16 @@ extension Atom {
 
     /// Starts a session with these tokens and replaces the current session.
     ///
-    /// Requests that wait for the old session fail. The result of its refresh
-    /// isn't waited for, and nothing of it is stored. Requests made from now on
-    /// use the new tokens, also while they are being stored. The call returns
-    /// when they are stored.
+    /// Requests that wait for the old session fail. The result of its refresh isn't waited for, and nothing of it is
+    /// stored. Requests made from now on use the new tokens, also while they are being stored. The call returns when
+    /// they are stored.
     ///
     /// If a refresh has already exchanged the refresh token, the session uses and stores its successor.
     ///
-    /// - Throws: ``AtomError/authentication(_:)`` with
-    ///   ``AuthenticationError/missingCredential(delivery:)`` for an empty
-    ///   credential, ``AuthenticationError/noSession(delivery:)`` when this
-    ///   service doesn't sign with bearer tokens, and
-    ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
-    ///   store can't be written: the session uses the tokens anyway, and the
-    ///   write is retried.
+    /// - Throws: ``AtomError/authentication(_:)`` with ``AuthenticationError/missingCredential(delivery:)`` for an
+    ///   empty credential, ``AuthenticationError/noSession(delivery:)`` when this service doesn't sign with bearer
+    ///   tokens, and ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the store can't be written: the
+    ///   session uses the tokens anyway, and the write is retried.
     public func signIn(with credential: TokenCredential) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
@@ -176,34 +156,28 @@ extension Atom {
 
     /// Ends the session and empties the store.
     ///
-    /// Requests that wait for the session fail. The result of a refresh isn't
-    /// waited for, and nothing of the session is stored. Requests on the wire
-    /// continue. The call returns when the store is empty. The token is revoked
-    /// at ``BearerAuthentication/revocationEndpoint``, and so are tokens that a
-    /// refresh returns later; the call doesn't wait for that.
+    /// Requests that wait for the session fail. The result of a refresh isn't waited for, and nothing of the session is
+    /// stored. Requests on the wire continue. The call returns when the store is empty. The token is revoked at
+    /// ``BearerAuthentication/revocationEndpoint``, and so are tokens that a refresh returns later; the call doesn't
+    /// wait for that.
     ///
-    /// - Throws: ``AtomError/authentication(_:)`` with
-    ///   ``AuthenticationError/noSession(delivery:)`` when this service doesn't
-    ///   sign with bearer tokens, and
-    ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
-    ///   store can't be emptied: the session ends for this process anyway, and
-    ///   the write is retried.
+    /// - Throws: ``AtomError/authentication(_:)`` with ``AuthenticationError/noSession(delivery:)`` when this service
+    ///   doesn't sign with bearer tokens, and ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
+    ///   store can't be emptied: the session ends for this process anyway, and the write is retried.
     public func signOut() async throws(AtomError) {
         try await signOut(waitingForRevocation: false)
     }
 
     /// Ends the session, empties the store, and may wait until the server has answered the revocation.
     ///
-    /// A command-line tool has to wait: a process that ends revokes nothing. It
-    /// waits at most as long as a refresh may take, and not for tokens that a
-    /// refresh returns later. A cancelled caller returns at once; the revocation
+    /// A command-line tool has to wait: a process that ends revokes nothing. It waits at most as long as a refresh may
+    /// take, and not for tokens that a refresh returns later. A cancelled caller returns at once; the revocation
     /// continues.
     ///
     /// - Parameter waits: Whether the call waits for the revocation.
     /// - Throws: What ``signOut()`` throws. If it waits, also
-    ///   ``AuthenticationError/credentialNotRevoked(cause:delivery:)``: the
-    ///   session has ended on this device, and the token stays valid at the
-    ///   server until it expires. That is also thrown if there is no
+    ///   ``AuthenticationError/credentialNotRevoked(cause:delivery:)``: the session has ended on this device, and the
+    ///   token stays valid at the server until it expires. That is also thrown if there is no
     ///   ``BearerAuthentication/revocationEndpoint``.
     public func signOut(waitingForRevocation waits: Bool) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
@@ -222,11 +196,10 @@ extension Atom {
     ///
     /// It also returns when the refresh has failed, and at once if none is running.
     ///
-    /// A refresh goes on when the request that started it is cancelled, but it
-    /// ends with the process. A server that accepts each refresh token once has
-    /// then perhaps exchanged it for one that nobody has stored, and the user has
-    /// to sign in again. So call this before a process ends, for example after
-    /// Ctrl-C: cancel your requests, then wait, in a task that isn't cancelled.
+    /// A refresh goes on when the request that started it is cancelled, but it ends with the process. A server that
+    /// accepts each refresh token once has then perhaps exchanged it for one that nobody has stored, and the user has
+    /// to sign in again. So call this before a process ends, for example after Ctrl-C: cancel your requests, then wait,
+    /// in a task that isn't cancelled.
     ///
     /// It also waits for the write of a sign-in or a sign-out. It doesn't wait for
     ///
@@ -238,9 +211,8 @@ extension Atom {
     ///
     /// If the calling task is cancelled, or a method of the store calls it, it returns at once: the refresh goes on.
     ///
-    /// - Parameter duration: The longest time to wait. Within it, a write that has
-    ///   failed is waited for until it succeeds. Without a duration, it waits as
-    ///   long as a refresh may take and the store needs for one write.
+    /// - Parameter duration: The longest time to wait. Within it, a write that has failed is waited for until it
+    ///   succeeds. Without a duration, it waits as long as a refresh may take and the store needs for one write.
     public func finishRefresh(within duration: Duration? = nil) async {
         await manager.session?.finishRefresh(within: duration)
     }

@@ -5,9 +5,8 @@
     extension Service {
         /// A publisher of one decoded response.
         ///
-        /// Nothing is sent before a subscriber requests a value. Cancelling the
-        /// subscription cancels the request. Each subscriber sends its own
-        /// request. The value arrives on the configuration's queue.
+        /// Nothing is sent before a subscriber requests a value. Cancelling the subscription cancels the request. Each
+        /// subscriber sends its own request. The value arrives on the configuration's queue.
         ///
         /// - Parameter type: The type of the body.
         /// - Returns: The publisher, which does nothing until there is demand.

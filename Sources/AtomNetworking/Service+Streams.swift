@@ -4,16 +4,13 @@ import Foundation
 extension Service {
     /// Sends the request and returns the body as it arrives; <doc:Streaming> has examples.
     ///
-    /// It returns when the head of the response has arrived. A 401 is
-    /// refreshed for and retried as always. An unacceptable status is
-    /// ``AtomError/response(_:)`` with the body. From then on the request
-    /// takes no place of other requests, `timeout.resource` has ended, and
-    /// `timeout.request` limits the time in which nothing arrives, but not
-    /// the time that the reader takes.
+    /// It returns when the head of the response has arrived. A 401 is refreshed for and retried as always. An
+    /// unacceptable status is ``AtomError/response(_:)`` with the body. From then on the request takes no place of
+    /// other requests, `timeout.resource` has ended, and `timeout.request` limits the time in which nothing arrives,
+    /// but not the time that the reader takes.
     ///
-    /// The stream is read once. A reader that is slow holds the server back,
-    /// so the memory stays small. Leaving the loop, cancelling the task or
-    /// releasing the stream closes the connection.
+    /// The stream is read once. A reader that is slow holds the server back, so the memory stays small. Leaving the
+    /// loop, cancelling the task or releasing the stream closes the connection.
     ///
     /// - Throws: ``AtomError``.
     public nonisolated(nonsending) func bytes() async throws(AtomError) -> ResponseStream<Data> {
@@ -26,10 +23,8 @@ extension Service {
     /// Lines end with LF, CR LF or CR, and blank lines are kept. A byte order
     /// mark at the beginning is dropped. ``bytes()`` explains the rest.
     ///
-    /// - Parameter maximumLineLength: In bytes. A longer line ends the stream
-    ///   with ``TransferError/Reason/tooLarge``.
-    /// - Throws: ``AtomError``. The stream fails with
-    ///   ``TransferError/Reason/notUTF8`` if the body isn't UTF-8.
+    /// - Parameter maximumLineLength: In bytes. A longer line ends the stream with ``TransferError/Reason/tooLarge``.
+    /// - Throws: ``AtomError``. The stream fails with ``TransferError/Reason/notUTF8`` if the body isn't UTF-8.
     public nonisolated(nonsending) func lines(
         maximumLineLength: Int = 1 << 24
     ) async throws(AtomError) -> ResponseStream<String> {
@@ -41,8 +36,7 @@ extension Service {
     ///
     /// Blank lines are skipped. It uses the configuration's decoder. ``bytes()`` explains the rest.
     ///
-    /// - Throws: ``AtomError``. The stream fails with
-    ///   ``AtomError/decoder(_:)`` at a line that isn't such a value.
+    /// - Throws: ``AtomError``. The stream fails with ``AtomError/decoder(_:)`` at a line that isn't such a value.
     public nonisolated(nonsending) func jsonLines<T: Decodable & Sendable>(
         of type: T.Type, maximumLineLength: Int = 1 << 24
     ) async throws(AtomError) -> ResponseStream<T> {
@@ -62,8 +56,7 @@ extension Service {
     ///     after it.
     ///   - maximumEventSize: In bytes. A larger event ends the stream with
     ///     ``TransferError/Reason/tooLarge``.
-    /// - Throws: ``AtomError``; ``TransferError/Reason/unexpectedMediaType`` if
-    ///   the response is something else.
+    /// - Throws: ``AtomError``; ``TransferError/Reason/unexpectedMediaType`` if the response is something else.
     public nonisolated(nonsending) func serverSentEvents(
         reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24
     ) async throws(AtomError) -> ResponseStream<ServerSentEvent> {

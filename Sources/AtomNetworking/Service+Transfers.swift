@@ -26,11 +26,9 @@ extension Service {
 
     /// Sends the request and writes the body of the response to a file.
     ///
-    /// The body is written beside the destination and moved there when it is
-    /// complete, in place of a file that is there. A failure or a
-    /// cancellation leaves nothing behind, unless the download is resumable.
-    /// The body of an unsuccessful response is collected in memory, and is in
-    /// the error.
+    /// The body is written beside the destination and moved there when it is complete, in place of a file that is
+    /// there. A failure or a cancellation leaves nothing behind, unless the download is resumable. The body of an
+    /// unsuccessful response is collected in memory, and is in the error.
     ///
     /// `timeout.resource` ends with the head of the response;
     /// `timeout.request` limits the time in which nothing arrives.
@@ -49,8 +47,7 @@ extension Service {
     ///   - progress: Called on the configuration's queue, at most thirty
     ///     times a second, and always when the body is complete.
     /// - Returns: The response without its body.
-    /// - Throws: ``AtomError``; ``AtomError/transfer(_:)`` if the file can't
-    ///   be written.
+    /// - Throws: ``AtomError``; ``AtomError/transfer(_:)`` if the file can't be written.
     @discardableResult
     public nonisolated(nonsending) func download(
         to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,

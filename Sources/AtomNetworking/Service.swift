@@ -2,9 +2,8 @@ import Foundation
 
 /// One request of a service; nothing is sent until it is resumed.
 ///
-/// ``Atom/enqueue(_:)`` creates one. Each `resume` reads the endpoint again and
-/// is a separate exchange, unless the endpoint lets it share one: see
-/// ``Requestable/sharesIdenticalRequests``.
+/// ``Atom/enqueue(_:)`` creates one. Each `resume` reads the endpoint again and is a separate exchange, unless the
+/// endpoint lets it share one: see ``Requestable/sharesIdenticalRequests``.
 public final class Service: Sendable {
     let requestable: any Requestable
     let sharing: RequestSharing
@@ -19,18 +18,15 @@ public final class Service: Sendable {
 
     /// Sends the request and decodes the response.
     ///
-    /// It runs in the caller's isolation until the request has started, so
-    /// that the requests of one caller start in the order of its calls.
-    /// Decoding runs elsewhere. `Data` returns the raw body, `String` the
-    /// text of a body that isn't JSON, and ``DecodedResponse`` the model together
-    /// with the response. A response without a body is `nil` for an
+    /// It runs in the caller's isolation until the request has started, so that the requests of one caller start in the
+    /// order of its calls. Decoding runs elsewhere. `Data` returns the raw body, `String` the text of a body that isn't
+    /// JSON, and ``DecodedResponse`` the model together with the response. A response without a body is `nil` for an
     /// optional; ``NoContent`` accepts it too.
     ///
     /// - Parameter type: The type of the body. It must be usable on every
     ///   actor; <doc:MainActorByDefault> shows what that means.
     /// - Returns: The decoded body.
-    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
-    ///   is cancelled, before or during the call.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is cancelled, before or during the call.
     public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type
@@ -50,8 +46,7 @@ public final class Service: Sendable {
     ///
     /// - Parameter type: The type of the body.
     /// - Returns: The decoded body and its response.
-    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
-    ///   is cancelled, before or during the call.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is cancelled, before or during the call.
     public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         decoding type: T.Type
@@ -62,8 +57,7 @@ public final class Service: Sendable {
     /// Sends the request and returns the response.
     ///
     /// - Returns: The response, whose status is acceptable.
-    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
-    ///   is cancelled, before or during the call.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is cancelled, before or during the call.
     @discardableResult
     public nonisolated(nonsending) func resume() async throws(AtomError) -> AtomResponse {
         let pending = try begin()
@@ -77,9 +71,8 @@ public final class Service: Sendable {
 
     /// Sends the request, decodes the response and calls the completion once.
     ///
-    /// The request is started, or queued, before this method returns. The
-    /// completion is dispatched on the configuration's queue and never called
-    /// inside this method, even if the request is invalid.
+    /// The request is started, or queued, before this method returns. The completion is dispatched on the
+    /// configuration's queue and never called inside this method, even if the request is invalid.
     ///
     /// - Parameters:
     ///   - type: The type of the body.
@@ -95,9 +88,8 @@ public final class Service: Sendable {
 
     /// Sends the request, decodes the response and calls the completion once.
     ///
-    /// It is the method of the same name without its handle, for code that needs
-    /// a method without a result: a protocol of the app's that ``Service``
-    /// conforms to, or `return` in a function without one.
+    /// It is the method of the same name without its handle, for code that needs a method without a result: a protocol
+    /// of the app's that ``Service`` conforms to, or `return` in a function without one.
     @_disfavoredOverload
     public func resume<T: Decodable & Sendable>(
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
@@ -108,11 +100,10 @@ public final class Service: Sendable {
 
     /// Sends the request, decodes the response and calls the completion once, on the main actor.
     ///
-    /// The completion may use a view model directly, in every language mode:
-    /// <doc:MainActorByDefault> has an example. A trailing closure is called on
-    /// the main actor if it begins with `@MainActor`. The configuration's queue
-    /// doesn't matter. The request is started, or queued, before this method
-    /// returns, and the completion is never called inside it.
+    /// The completion may use a view model directly, in every language mode: <doc:MainActorByDefault> has an example. A
+    /// trailing closure is called on the main actor if it begins with `@MainActor`. The configuration's queue doesn't
+    /// matter. The request is started, or queued, before this method returns, and the completion is never called inside
+    /// it.
     ///
     /// - Parameters:
     ///   - type: The type of the body.
@@ -148,9 +139,8 @@ public final class Service: Sendable {
 
     /// Sends the request and calls the completion once with the response.
     ///
-    /// The request is started, or queued, before this method returns. The
-    /// completion is dispatched on the configuration's queue and never called
-    /// inside this method, even if the request is invalid.
+    /// The request is started, or queued, before this method returns. The completion is dispatched on the
+    /// configuration's queue and never called inside this method, even if the request is invalid.
     ///
     /// - Parameter completion: Gets the response or the error.
     /// - Returns: A handle that can cancel the request.
@@ -171,10 +161,9 @@ public final class Service: Sendable {
 
     /// Sends the request and calls the completion once with the response, on the main actor.
     ///
-    /// A trailing closure is called on the main actor if it begins with
-    /// `@MainActor`. The configuration's queue doesn't matter. The request is
-    /// started, or queued, before this method returns, and the completion is
-    /// never called inside it.
+    /// A trailing closure is called on the main actor if it begins with `@MainActor`. The configuration's queue doesn't
+    /// matter. The request is started, or queued, before this method returns, and the completion is never called inside
+    /// it.
     ///
     /// - Parameter completion: Gets the response or the error.
     /// - Returns: A handle that can cancel the request.

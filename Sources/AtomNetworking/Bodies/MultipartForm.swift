@@ -2,10 +2,9 @@ import Foundation
 
 /// Fields and files that are sent as `multipart/form-data` (RFC 7578).
 ///
-/// The parts are sent in the order in which they were appended; a name may
-/// occur several times. <doc:SendingData> has an example. The bytes are those that a browser sends, so they
-/// follow the HTML Standard (“multipart/form-data encoding algorithm”) where
-/// RFC 7578 leaves a choice:
+/// The parts are sent in the order in which they were appended; a name may occur several times. <doc:SendingData> has
+/// an example. The bytes are those that a browser sends, so they follow the HTML Standard (“multipart/form-data
+/// encoding algorithm”) where RFC 7578 leaves a choice:
 ///
 /// - All text is UTF-8.
 /// - In a name and in the text of a field each line break (CR, LF or CR LF)
@@ -52,10 +51,9 @@ public struct MultipartForm: Sendable {
 
     /// Adds a file, which is read only while the form is sent.
     ///
-    /// It must be a regular file that can be read, and the media type must be valid
-    /// (RFC 9110 §8.3.1), or the request fails with
-    /// ``RequestableError/invalidBody(_:)``. If the file is changed after that, it fails
-    /// with ``TransferError/Reason/bodyLengthChanged``.
+    /// It must be a regular file that can be read, and the media type must be valid (RFC 9110 §8.3.1), or the request
+    /// fails with ``RequestableError/invalidBody(_:)``. If the file is changed after that, it fails with
+    /// ``TransferError/Reason/bodyLengthChanged``.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.

@@ -2,9 +2,8 @@ import Foundation
 
 /// The body of a request, with its media type.
 ///
-/// A body is created once per `resume`, on the caller. Redirects and retries
-/// send the same bytes. Files and streams are read while they are sent, so their
-/// size doesn't matter.
+/// A body is created once per `resume`, on the caller. Redirects and retries send the same bytes. Files and streams are
+/// read while they are sent, so their size doesn't matter.
 public struct RequestBody: Sendable {
     /// The media type that is sent as `Content-Type`, unless the endpoint's own header items set one.
     public let contentType: String
@@ -60,11 +59,10 @@ public struct RequestBody: Sendable {
 
     /// The content of a file, which is read while it is sent.
     ///
-    /// When the request is prepared, the file must exist, be a regular file and
-    /// be readable, or the request fails with
-    /// ``RequestableError/invalidBody(_:)``. A file that changes while it
-    /// is sent ends the exchange with ``TransferError/Reason/bodyLengthChanged``,
-    /// except over ``URLSessionTransport``, where the system reads the file.
+    /// When the request is prepared, the file must exist, be a regular file and be readable, or the request fails with
+    /// ``RequestableError/invalidBody(_:)``. A file that changes while it is sent ends the exchange with
+    /// ``TransferError/Reason/bodyLengthChanged``, except over ``URLSessionTransport``, where the system reads the
+    /// file.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(contentType: contentType, content: .file(url))
     }
@@ -84,9 +82,8 @@ public struct RequestBody: Sendable {
     ///
     /// ``URLSessionTransport`` writes them to a temporary file first. <doc:SendingData> has examples.
     ///
-    /// The closure makes the stream anew whenever the request is sent: for the
-    /// first time, after a 401, or after a redirect that keeps the body. It runs
-    /// in a task of its own. If it throws, or the stream does, the exchange ends
+    /// The closure makes the stream anew whenever the request is sent: for the first time, after a 401, or after a
+    /// redirect that keeps the body. It runs in a task of its own. If it throws, or the stream does, the exchange ends
     /// with ``TransferError/Reason/bodyFailed`` and the error.
     ///
     /// - Parameters:

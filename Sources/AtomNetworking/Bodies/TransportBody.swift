@@ -2,9 +2,8 @@ import Foundation
 
 /// The body of a request for a transport: bytes in memory, a file, a form with files, or a stream of the app.
 ///
-/// What isn't in memory is read while it is sent. Read it no faster, so that a
-/// body of any size takes little memory. A transport that can't do that writes it
-/// to a file first.
+/// What isn't in memory is read while it is sent. Read it no faster, so that a body of any size takes little memory. A
+/// transport that can't do that writes it to a file first.
 public struct TransportBody: Sendable {
     enum Source: Sendable {
         case data(Data)
@@ -103,8 +102,7 @@ public final class TransportBodyReader: @unchecked Sendable {
     ///
     /// - Returns: How many bytes are in the buffer. With 0 nothing can be read yet,
     ///   and ``whenReadable(_:)`` tells when; `nil` is the end of the body.
-    /// - Throws: ``AtomError/transfer(_:)``. End the exchange with this error, in
-    ///   a ``TransportFailure``.
+    /// - Throws: ``AtomError/transfer(_:)``. End the exchange with this error, in a ``TransportFailure``.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Int? {
         switch source {
         case .segments(let reader):

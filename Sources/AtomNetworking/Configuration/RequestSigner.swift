@@ -7,17 +7,14 @@ import Foundation
 public protocol RequestSigner: Sendable {
     /// Adds header fields to one attempt.
     ///
-    /// It is called for the first attempt of a request and for each later one:
-    /// after a 401, after a redirect, and for each attempt of a ``RetryPolicy``.
-    /// It is called on any thread, while the request holds its place, so it must
-    /// not wait.
+    /// It is called for the first attempt of a request and for each later one: after a 401, after a redirect, and for
+    /// each attempt of a ``RetryPolicy``. It is called on any thread, while the request holds its place, so it must not
+    /// wait.
     ///
-    /// It isn't called after a redirect to another origin, for a
-    /// ``LinkedEndpoint`` that may not be signed, nor for the SDK's own requests
-    /// to the authorization server. What it has added doesn't follow a redirect.
+    /// It isn't called after a redirect to another origin, for a ``LinkedEndpoint`` that may not be signed, nor for the
+    /// SDK's own requests to the authorization server. What it has added doesn't follow a redirect.
     ///
-    /// - Parameter request: The request as it will be sent, with what the
-    ///   signers before this one have added.
+    /// - Parameter request: The request as it will be sent, with what the signers before this one have added.
     /// - Throws: Anything; the request isn't sent, and the caller gets
     ///   ``AuthenticationError/notSigned(cause:delivery:)``.
     func sign(_ request: inout SignableRequest) throws
@@ -43,9 +40,8 @@ public struct SignableRequest: Sendable {
 
     /// The body; `nil` for none.
     ///
-    /// ``TransportBody/data`` has the bytes that are in memory. A file or a
-    /// stream is read while it is sent; a signer that needs its bytes reads it
-    /// before, if it can be read twice.
+    /// ``TransportBody/data`` has the bytes that are in memory. A file or a stream is read while it is sent; a signer
+    /// that needs its bytes reads it before, if it can be read twice.
     public let body: TransportBody?
 
     /// The number of the request, which ``RequestEvent/requestID`` has in all of
@@ -85,10 +81,9 @@ public struct SignableRequest: Sendable {
 
     /// Sets a header field, and removes the ones of that name.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidHeader(_:)`` if the name or the value can't
-    ///   be sent, if only the transport may write the field, or if it is the
-    ///   `Authorization` of the service's own authentication method.
+    /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/invalidHeader(_:)`` if the name or the value
+    ///   can't be sent, if only the transport may write the field, or if it is the `Authorization` of the service's own
+    ///   authentication method.
     public mutating func setHeader(_ name: String, to value: String) throws(AtomError) {
         try HTTPGrammar.checkField(name, value)
         if HTTPGrammar.isReservedFieldName(name) {

@@ -51,16 +51,13 @@ public struct ServiceConfiguration: Sendable {
 
     /// Header fields for every request; none by default.
     ///
-    /// An endpoint's own field of the same name takes precedence, and so does
-    /// the media type of a ``RequestBody``. The fields are checked like those
-    /// of an endpoint, before anything is sent. They aren't sent to a token
-    /// endpoint, which may belong to somebody else.
+    /// An endpoint's own field of the same name takes precedence, and so does the media type of a ``RequestBody``. The
+    /// fields are checked like those of an endpoint, before anything is sent. They aren't sent to a token endpoint,
+    /// which may belong to somebody else.
     ///
-    /// An `Authorization` field takes the place of ``authenticationMethod``. It
-    /// isn't sent for endpoints that need no authorization, and the allowed
-    /// origins of that method don't apply to it. For a ``LinkedEndpoint`` that
-    /// may not be signed only `Accept`, `User-Agent` and fields that begin with
-    /// `Accept-` or `Content-` are added.
+    /// An `Authorization` field takes the place of ``authenticationMethod``. It isn't sent for endpoints that need no
+    /// authorization, and the allowed origins of that method don't apply to it. For a ``LinkedEndpoint`` that may not
+    /// be signed only `Accept`, `User-Agent` and fields that begin with `Accept-` or `Content-` are added.
     public var headerItems: [HeaderItem] = []
 
     /// Change each request before it is checked, in this order; none by default.
@@ -79,12 +76,10 @@ public struct ServiceConfiguration: Sendable {
     /// One more fails with `URLError.httpTooManyRedirects`. With `nil` the caller
     /// gets the redirect as ``AtomError/response(_:)``.
     ///
-    /// Redirects follow RFC 9110 §15.4: 303 changes every method but HEAD to GET,
-    /// 301 and 302 change POST to GET, and 307 and 308 keep method and body. When
-    /// the origin changes, `Authorization`, `Cookie` and the endpoint's own header
-    /// fields except `Accept…`, `Content-…` and `User-Agent` are removed for the
-    /// rest of the exchange. What the SDK itself asks for stays: the range of a
-    /// download that goes on, and the last event of a stream. A redirect from
+    /// Redirects follow RFC 9110 §15.4: 303 changes every method but HEAD to GET, 301 and 302 change POST to GET, and
+    /// 307 and 308 keep method and body. When the origin changes, `Authorization`, `Cookie` and the endpoint's own
+    /// header fields except `Accept…`, `Content-…` and `User-Agent` are removed for the rest of the exchange. What the
+    /// SDK itself asks for stays: the range of a download that goes on, and the last event of a stream. A redirect from
     /// HTTPS to HTTP is never followed: the caller gets it as the response.
     public var redirectLimit: Int? = 20
 
@@ -100,9 +95,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// How many requests to one origin are on the wire at once.
     ///
-    /// Other requests wait, first in, first out, and their idle timeout doesn't
-    /// run. `nil`, the default, uses the transport's own number: six, and 100 for
-    /// an origin that is known to speak HTTP/2 or HTTP/3. Values below 1 count
+    /// Other requests wait, first in, first out, and their idle timeout doesn't run. `nil`, the default, uses the
+    /// transport's own number: six, and 100 for an origin that is known to speak HTTP/2 or HTTP/3. Values below 1 count
     /// as 1.
     ///
     /// A request that gets a 401 to retry, or a redirect, counts until the head
@@ -115,23 +109,20 @@ public struct ServiceConfiguration: Sendable {
 
     /// The clock and the timers; the system's by default.
     ///
-    /// A test uses a clock that it advances itself. Services that keep their
-    /// tokens in the same object share one session. The session goes by the
-    /// clock of the service that was created first, for as long as that session
+    /// A test uses a clock that it advances itself. Services that keep their tokens in the same object share one
+    /// session. The session goes by the clock of the service that was created first, for as long as that session
     /// exists; the requests of each service go by its own.
     ///
     /// It has no effect on the lock of a store that is shared between
     /// processes, and none on the time that a ``Transport`` takes.
     public var timeSource: any TimeSource = SystemTimeSource()
 
-    /// For tests that wait until the code under test has got its results: called
-    /// once for each call, directly before an async caller goes on, in its
-    /// isolation, and directly after a completion, on its queue.
+    /// For tests that wait until the code under test has got its results: called once for each call, directly before an
+    /// async caller goes on, in its isolation, and directly after a completion, on its queue.
     ///
-    /// So on the main actor everything that a caller does up to its next
-    /// suspension is done before other work. It is also called for an error, but
-    /// not for an async call in a task that was cancelled before; for a stream
-    /// when its head is there, and for nothing later.
+    /// So on the main actor everything that a caller does up to its next suspension is done before other work. It is
+    /// also called for an error, but not for an async call in a task that was cancelled before; for a stream when its
+    /// head is there, and for nothing later.
     package var resultHandler: (@Sendable () -> Void)?
 
     /// Gets log lines when ``isLogEnabled`` is set, on any thread.
@@ -162,9 +153,8 @@ public struct ServiceConfiguration: Sendable {
 extension ServiceConfiguration {
     /// Creates the platform's transport, for a transport of yours that passes requests on to it.
     ///
-    /// It is ``CurlTransport`` on Linux and ``URLSessionTransport`` elsewhere.
-    /// If libcurl can't be used, it is ``URLSessionTransport`` on Linux too, and
-    /// the log says why.
+    /// It is ``CurlTransport`` on Linux and ``URLSessionTransport`` elsewhere. If libcurl can't be used, it is
+    /// ``URLSessionTransport`` on Linux too, and the log says why.
     public func makeDefaultTransport() -> any Transport {
         #if os(Linux)
             return makeTransport { () throws(AtomError) in try CurlTransport() }

@@ -83,9 +83,8 @@ struct CookieJar: Equatable {
 
 /// The `Cookie` field of one request (RFC 6265bis §5.8.3).
 ///
-/// A server can set more cookies than any server accepts: every later request would get
-/// a 431. So the line has at most 8,190 octets, as with curl and Apache, of the cookies
-/// that were set or sent last.
+/// A server can set more cookies than any server accepts: every later request would get a 431. So the line has at most
+/// 8,190 octets, as with curl and Apache, of the cookies that were set or sent last.
 struct CookieField: Equatable {
     static let maximumLength = 8_190 - "Cookie: ".utf8.count
 

@@ -6,10 +6,9 @@ import Foundation
 
 /// Where a service stores its cookies: in its own jar, or in Foundation's storage, which the whole process shares.
 ///
-/// The SDK applies the rules in both cases. Foundation on Linux ignores path, expiry,
-/// `Secure` and `Max-Age`, accepts a cookie for `.com`, traps on a name with characters
-/// of more than one code unit, and stores only one of `sid` for `/api` and `apisid` for
-/// `/`. Its storage may write to disk and call observers: no lock is held then.
+/// The SDK applies the rules in both cases. Foundation on Linux ignores path, expiry, `Secure` and `Max-Age`, accepts a
+/// cookie for `.com`, traps on a name with characters of more than one code unit, and stores only one of `sid` for
+/// `/api` and `apisid` for `/`. Its storage may write to disk and call observers: no lock is held then.
 ///
 /// Cookies belong to an *era*: it ends when somebody has gone from the session, or when
 /// the app removes the cookies. What an older era's attempt brings home isn't kept.

@@ -22,8 +22,7 @@ public struct AllowedOrigins: Sendable, Hashable {
 
     private let rule: Rule
 
-    /// Every origin over HTTPS, and over plain HTTP only this device: `localhost`,
-    /// `127.0.0.0/8` and `[::1]`.
+    /// Every origin over HTTPS, and over plain HTTP only this device: `localhost`, `127.0.0.0/8` and `[::1]`.
     ///
     /// This is the default. An access token over plain HTTP could be read on its way (RFC 6750 §5.3).
     public static let secure = AllowedOrigins(rule: .secure)

@@ -6,9 +6,8 @@ public enum AuthenticationMethod: Sendable {
     /// A user name and password in every request (RFC 7617).
     case basic(BasicCredential)
 
-    /// An access token in every request (RFC 6750), refreshed when necessary,
-    /// with the default options: the token endpoint, the client, and the
-    /// variable that holds the tokens.
+    /// An access token in every request (RFC 6750), refreshed when necessary, with the default options: the token
+    /// endpoint, the client, and the variable that holds the tokens.
     case bearer(AuthorizationEndpoint, ClientCredential, any TokenCredentialWritable)
 
     /// An access token in every request, with your own options, a token store or a provider.

@@ -5,8 +5,7 @@ public struct AuthorizationEndpoint: Sendable, Hashable {
 
     /// Creates an endpoint.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` for a host, port or path that
-    ///   can't be used.
+    /// - Throws: ``AtomError/requestable(_:)`` for a host, port or path that can't be used.
     public init(scheme: BaseURLScheme = .https, host: String, port: Int? = nil, path: String) throws(AtomError) {
         base = try BaseURL(scheme: scheme, host: host, port: port)
         self.path = try URLPath(path)

@@ -1,9 +1,7 @@
 /// How a session of bearer tokens is kept alive (RFC 6750, RFC 6749 §6).
 ///
-/// Services that keep their tokens in the same object share a session. A
-/// refresh uses the options of the service whose request started it. The leeway
-/// and the limit of fruitless refreshes are those of the service that was
-/// created first.
+/// Services that keep their tokens in the same object share a session. A refresh uses the options of the service whose
+/// request started it. The leeway and the limit of fruitless refreshes are those of the service that was created first.
 ///
 /// <!-- given: final class Tokens: TokenCredentialWritable, @unchecked Sendable {
 ///     var tokenCredential = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
@@ -61,9 +59,8 @@ public struct BearerAuthentication: Sendable {
     /// Each service has its own, also if services share a session. The token endpoint isn't concerned.
     public var allowedOrigins: AllowedOrigins = .secure
 
-    /// Whether the client's identifier and secret are sent in the `Authorization`
-    /// field (`client_secret_basic`, RFC 6749 §2.3.1), and not in the body
-    /// (`client_secret_post`), as is the default.
+    /// Whether the client's identifier and secret are sent in the `Authorization` field (`client_secret_basic`, RFC
+    /// 6749 §2.3.1), and not in the body (`client_secret_post`), as is the default.
     public var usesClientSecretBasic = false
 
     /// Additional parameters of a token request: `scope`, `audience`, `resource`, ….
@@ -77,15 +74,13 @@ public struct BearerAuthentication: Sendable {
 
     /// The longest time a refresh may take; those who wait have their own deadlines.
     ///
-    /// With a token endpoint, `nil`, the default, uses the service's
-    /// `timeout.resource`. When the deadline passes, the server's response may
-    /// be lost, and with it a refresh token that can be used once. With a
-    /// provider the default is five minutes, and `nil` removes the limit.
+    /// With a token endpoint, `nil`, the default, uses the service's `timeout.resource`. When the deadline passes, the
+    /// server's response may be lost, and with it a refresh token that can be used once. With a provider the default is
+    /// five minutes, and `nil` removes the limit.
     public var deadline: Duration?
 
-    /// The longest time for which the provider of
-    /// ``init(endpoint:client:store:signIn:)`` may take; five minutes by default,
-    /// and `nil` for no limit.
+    /// The longest time for which the provider of ``init(endpoint:client:store:signIn:)`` may take; five minutes by
+    /// default, and `nil` for no limit.
     public var signInDeadline: Duration? = .seconds(300)
 
     var providerDeadline: Duration? { if case .provider = refresh { deadline } else { signInDeadline } }
@@ -109,11 +104,10 @@ public struct BearerAuthentication: Sendable {
 
     /// Creates a method of authentication whose tokens are kept in a store.
     ///
-    /// A provider is asked for a sign-in when a request finds the store empty, or its
-    /// access token no longer valid and the refresh token refused by the token
-    /// endpoint (`invalid_grant`, RFC 6749 §5.2); never with a client of the grant type
-    /// `clientCredentials`. A refresh holds the store's lock, so no refresh token is
-    /// spent twice, even with several processes; a call of the provider doesn't.
+    /// A provider is asked for a sign-in when a request finds the store empty, or its access token no longer valid and
+    /// the refresh token refused by the token endpoint (`invalid_grant`, RFC 6749 §5.2); never with a client of the
+    /// grant type `clientCredentials`. A refresh holds the store's lock, so no refresh token is spent twice, even with
+    /// several processes; a call of the provider doesn't.
     ///
     /// - Parameters:
     ///   - endpoint: Where tokens are refreshed.

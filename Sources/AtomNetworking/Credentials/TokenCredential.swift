@@ -67,13 +67,11 @@ extension TokenCredential {
     /// Reads what ``encode(to:)`` writes, and what other libraries wrote.
     ///
     /// The expiry is `expires_at`, or otherwise `expires_in`, counted from now: by the
-    /// ``ServiceConfiguration/timeSource`` of the service whose response it is in, if
-    /// it is in one. Without either it is unknown, as from the year 4000 on.
-    /// `expires_at` is read with the decoder's own date strategy. If it has none, or
-    /// can't read the value, a number below 1.2e9 is in seconds since 2001, as
-    /// `JSONEncoder` writes dates by default, one above 1e11 in milliseconds since
-    /// 1970, and any other in Unix seconds. A string is such a number or ISO 8601. A
-    /// decoder that converts keys from snake case may be used too.
+    /// ``ServiceConfiguration/timeSource`` of the service whose response it is in, if it is in one. Without either it
+    /// is unknown, as from the year 4000 on. `expires_at` is read with the decoder's own date strategy. If it has none,
+    /// or can't read the value, a number below 1.2e9 is in seconds since 2001, as `JSONEncoder` writes dates by
+    /// default, one above 1e11 in milliseconds since 1970, and any other in Unix seconds. A string is such a number or
+    /// ISO 8601. A decoder that converts keys from snake case may be used too.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: TextKey.self)
         // A decoder that converts keys from snake case shows them so.

@@ -2,14 +2,12 @@ import Foundation
 
 /// An app's own source of credentials: a login screen, an identity provider's SDK, a device flow.
 ///
-/// The session calls it when a request needs a credential and there is none, or
-/// the current one has expired or was rejected. It makes one call at a time for
-/// all waiting requests, and holds no lock. The call may take as long as
+/// The session calls it when a request needs a credential and there is none, or the current one has expired or was
+/// rejected. It makes one call at a time for all waiting requests, and holds no lock. The call may take as long as
 /// ``BearerAuthentication/deadline`` allows.
 ///
-/// The requests that wait have their own deadlines: give a service whose provider
-/// asks a person a longer ``ServiceTimeout/resource`` than 30 seconds, as in
-/// <doc:BringYourOwnToken>, which shows a whole login screen.
+/// The requests that wait have their own deadlines: give a service whose provider asks a person a longer
+/// ``ServiceTimeout/resource`` than 30 seconds, as in <doc:BringYourOwnToken>, which shows a whole login screen.
 ///
 /// <!-- given:
 /// @MainActor func presentLogin() async throws -> TokenCredential { throw CancellationError() }
@@ -33,19 +31,15 @@ public protocol TokenCredentialProvider: Sendable {
     /// set ``Requestable/requiresAuthorization`` to `false`. A signed one fails
     /// with ``AuthenticationError/missingCredential(delivery:)``.
     ///
-    /// Return the credential, and don't call ``Atom/signIn(with:)`` here: it
-    /// starts another session, and the requests that wait for this one fail
-    /// with ``AuthenticationError/signedOut(delivery:)``.
+    /// Return the credential, and don't call ``Atom/signIn(with:)`` here: it starts another session, and the requests
+    /// that wait for this one fail with ``AuthenticationError/signedOut(delivery:)``.
     ///
-    /// - Parameter rejected: The credential that has expired, was rejected, or
-    ///   is about to expire if ``BearerAuthentication/leeway`` is set; `nil`
-    ///   when no user is signed in. Its refresh token may still be valid.
-    /// - Returns: A credential with a different access token, or with a later
-    ///   expiry if the old one had only expired.
-    /// - Throws: Any error: the cause of
-    ///   ``AuthenticationError/credentialNotProvided(cause:retryAt:delivery:)``
-    ///   for all waiting requests. The next request calls the provider again at
-    ///   once, unless a ``TokenCredentialProviderError`` says otherwise.
+    /// - Parameter rejected: The credential that has expired, was rejected, or is about to expire if
+    ///   ``BearerAuthentication/leeway`` is set; `nil` when no user is signed in. Its refresh token may still be valid.
+    /// - Returns: A credential with a different access token, or with a later expiry if the old one had only expired.
+    /// - Throws: Any error: the cause of ``AuthenticationError/credentialNotProvided(cause:retryAt:delivery:)`` for all
+    ///   waiting requests. The next request calls the provider again at once, unless a ``TokenCredentialProviderError``
+    ///   says otherwise.
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential
 }
 

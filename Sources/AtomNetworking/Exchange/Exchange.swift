@@ -2,10 +2,9 @@ import Foundation
 
 /// One `resume`, from admission to its outcome.
 ///
-/// An ``ExchangeMachine`` under this object's lock decides what happens. Whatever
-/// happens comes to it as an event, and ``perform(_:_:)`` does what it says,
-/// outside the lock. Events after the outcome change nothing, but a slot is
-/// always given back.
+/// An ``ExchangeMachine`` under this object's lock decides what happens. Whatever happens comes to it as an event, and
+/// ``perform(_:_:)`` does what it says, outside the lock. Events after the outcome change nothing, but a slot is always
+/// given back.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
     // The deadline queue and the session use these, each under its own lock, so no two accesses overlap (SE-0176); to
     // check for that here and in the attempt costs 1,300 instructions a request. All other properties are constant.

@@ -7,8 +7,7 @@ extension Exchange {
         case awaiting
         /// A completion of the SDK, called on the thread of the outcome.
         ///
-        /// - Parameter closing: Called before observers hear of the end, which may
-        ///   ask for the same again.
+        /// - Parameter closing: Called before observers hear of the end, which may ask for the same again.
         case completion(Completion, closing: (@Sendable () -> Void)? = nil)
         /// A completion of the app, called on the configuration's queue.
         case dispatched(Completion)

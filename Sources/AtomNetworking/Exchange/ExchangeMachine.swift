@@ -6,15 +6,13 @@ import Foundation
 
 /// The decisions of one exchange, from admission to its outcome, as a pure value.
 ///
-/// An event changes the state and returns ``Commands``, in order. ``Exchange``
-/// keeps the machine under a lock and performs the commands outside of it. So
-/// another thread may handle an event before a command has been performed. Each
-/// command whose answer matters comes back as an event, and the machine answers
-/// with what undoes a command that came too late.
+/// An event changes the state and returns ``Commands``, in order. ``Exchange`` keeps the machine under a lock and
+/// performs the commands outside of it. So another thread may handle an event before a command has been performed. Each
+/// command whose answer matters comes back as an event, and the machine answers with what undoes a command that came
+/// too late.
 ///
-/// An exchange makes one attempt, and another one after each redirect, after its
-/// first 401, and where a ``RetryPolicy`` says so. Events of an older attempt
-/// change nothing.
+/// An exchange makes one attempt, and another one after each redirect, after its first 401, and where a ``RetryPolicy``
+/// says so. Events of an older attempt change nothing.
 struct ExchangeMachine: Sendable {
     /// So many bytes of an unwanted body are read, and of a 401's during a refresh:
     /// that is cheaper than a new connection.

@@ -1,16 +1,14 @@
 /// A request that waits for a slot.
 protocol SlotWaiter: AnyObject, Sendable {
-    /// The waiter has a slot of the origin now, and gives it back with
-    /// `release`. It is called outside every lock, for one waiter of an origin
-    /// after the other.
+    /// The waiter has a slot of the origin now, and gives it back with `release`. It is called outside every lock, for
+    /// one waiter of an origin after the other.
     func slotGranted(of origin: Origin, place: Int)
 }
 
 /// Limits how many exchanges with one origin are on the wire.
 ///
-/// Requests wait here instead of inside URLSession. So they stay in order, are
-/// signed when they start, and their idle time doesn't run while they wait. The
-/// request that has waited longest gets the next slot. A new request joins the
+/// Requests wait here instead of inside URLSession. So they stay in order, are signed when they start, and their idle
+/// time doesn't run while they wait. The request that has waited longest gets the next slot. A new request joins the
 /// end while others wait.
 final class OriginSlots: Sendable {
     fileprivate struct Lane {

@@ -2,9 +2,8 @@ import Foundation
 
 /// Runs the requests of one ``Atom``.
 ///
-/// With a good token a request runs directly. Only while a refresh is needed or
-/// running does it wait, first in, first out, in the queue of the
-/// ``SessionActor``. All services with the same token store share that session.
+/// With a good token a request runs directly. Only while a refresh is needed or running does it wait, first in, first
+/// out, in the queue of the ``SessionActor``. All services with the same token store share that session.
 ///
 /// The manager owns what its exchanges share: the transport, the slots of each
 /// origin, the deadlines, the cookies and the log.
@@ -186,9 +185,8 @@ final class RequestableQueueManager: Sendable {
 
     /// Lets the adapters change what an endpoint says, and validates it.
     ///
-    /// A server's link is signed only where the credential may go, and only there
-    /// the adapters, the signers and the service add to it. Apart from
-    /// ``prepare(_:)``, which most services run for nothing of this.
+    /// A server's link is signed only where the credential may go, and only there the adapters, the signers and the
+    /// service add to it. Apart from ``prepare(_:)``, which most services run for nothing of this.
     @inline(never)
     private func adaptedRequest(
         _ description: RequestDescription, of endpoint: any Requestable

@@ -4,9 +4,8 @@ import Foundation
 protocol ResponseDestination: AnyObject, Sendable {
     /// The SDK's own header fields for an attempt, in place of the app's with these names.
     ///
-    /// They are no secrets, so an attempt at another origin has them too. Asked
-    /// for directly before an attempt is sent, with what signs it; the last time
-    /// counts.
+    /// They are no secrets, so an attempt at another origin has them too. Asked for directly before an attempt is sent,
+    /// with what signs it; the last time counts.
     func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem]
 
     /// The era of the service's cookies with which it is asked for; `nil` for any.

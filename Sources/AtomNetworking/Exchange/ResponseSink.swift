@@ -6,14 +6,12 @@ import Foundation
 
 /// Takes the body of one response.
 ///
-/// Its methods are called outside every lock, one call at a time: `receive` any
-/// number of times, in the order of the parts, then either `finish` or `abandon`
-/// once.
+/// Its methods are called outside every lock, one call at a time: `receive` any number of times, in the order of the
+/// parts, then either `finish` or `abandon` once.
 protocol ResponseSink: Sendable {
     /// Takes the next part.
     ///
-    /// - Throws: Why it can't. The exchange fails with this error, and the sink
-    ///   is abandoned.
+    /// - Throws: Why it can't. The exchange fails with this error, and the sink is abandoned.
     mutating func receive(_ part: Data) throws(AtomError)
 
     /// The body is complete.

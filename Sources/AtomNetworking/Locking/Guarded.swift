@@ -2,9 +2,8 @@ import Foundation
 
 /// A value that is accessible only under its lock.
 ///
-/// Lock and value share one allocation, without the check for exclusivity of a
-/// class's variable: an `NSLock` on Linux takes four. (`Mutex` would need newer
-/// Apple systems, and causes false reports of the thread sanitizer.)
+/// Lock and value share one allocation, without the check for exclusivity of a class's variable: an `NSLock` on Linux
+/// takes four. (`Mutex` would need newer Apple systems, and causes false reports of the thread sanitizer.)
 package struct Guarded<Value>: @unchecked Sendable {
     // The value is accessed only between lock and unlock, and isn't shared. The mutex is never moved.
     private let box: ManagedBuffer<pthread_mutex_t, Value>

@@ -2,9 +2,8 @@ import Foundation
 
 /// Something that has happened to a request.
 ///
-/// Events show methods, URLs without the values of the query, status codes, sizes and
-/// times; of header fields the values that can't be secret, and of all others the
-/// names. They never have a body.
+/// Events show methods, URLs without the values of the query, status codes, sizes and times; of header fields the
+/// values that can't be secret, and of all others the names. They never have a body.
 public struct RequestEvent: Sendable {
     /// Who has made the request.
     public enum Purpose: Sendable, Hashable {
@@ -27,9 +26,8 @@ public struct RequestEvent: Sendable {
         case described
         /// The endpoint can't be sent, because of what it says or of the configuration; the request's only event.
         case refused(RequestFailure)
-        /// It shares a running request, because of
-        /// ``Requestable/sharesIdenticalRequests``; with that one's number, unless it
-        /// is only being started. The next event is `finished`.
+        /// It shares a running request, because of ``Requestable/sharesIdenticalRequests``; with that one's number,
+        /// unless it is only being started. The next event is `finished`.
         case joined(UInt64?)
         /// It waits in a queue.
         case queued(QueueReason)
@@ -50,9 +48,8 @@ public struct RequestEvent: Sendable {
         indirect case measured(TransportMetrics, attempt: Int)
         /// The outcome is known; the last event.
         case finished(RequestSummary)
-        /// A refresh that a request of this service has started is over; the
-        /// failure is `nil` if there is a new access token. It belongs to no request;
-        /// that to the token endpoint has events of its own.
+        /// A refresh that a request of this service has started is over; the failure is `nil` if there is a new access
+        /// token. It belongs to no request; that to the token endpoint has events of its own.
         case refreshed(failure: RequestFailure?)
         /// The user has to sign in again. Of the services that share the session, the
         /// one hears it whose request began the last refresh. It belongs to no request.

@@ -6,10 +6,9 @@ import Foundation
 
 /// Writes a line for what happens to each request.
 ///
-/// At ``LogLevel/info`` there is one line for each attempt of a request, when it
-/// has ended; at ``LogLevel/debug`` also for what it waits for, when it is sent and
-/// when it is answered. Each line begins with the number of the request. No line shows
-/// a secret: see ``RequestEvent``.
+/// At ``LogLevel/info`` there is one line for each attempt of a request, when it has ended; at ``LogLevel/debug`` also
+/// for what it waits for, when it is sent and when it is answered. Each line begins with the number of the request. No
+/// line shows a secret: see ``RequestEvent``.
 public struct RequestLog: RequestObserver {
     private let minimumLevel: LogLevel
     private let write: @Sendable (LogLevel, String) -> Void

@@ -5,9 +5,8 @@ import Foundation
 /// The case says what happened, ``request`` to which request, ``delivery`` how
 /// far it got, and ``situation`` what the person who uses the app needs to know.
 ///
-/// ``description`` is for developers: hosts, paths, status codes and causes, but
-/// never a credential, a query value or what looks like a token.
-/// `localizedDescription` is for people.
+/// ``description`` is for developers: hosts, paths, status codes and causes, but never a credential, a query value or
+/// what looks like a token. `localizedDescription` is for people.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -123,10 +122,9 @@ extension AtomError {
 
     /// What each attempt to send the request met, in order.
     ///
-    /// The last one is what this error is about, unless it is a transfer that failed
-    /// after its response had begun. There are several if a ``RetryPolicy`` has sent
-    /// the request again, also ``RetryPolicy/none``, and none if the request is invalid,
-    /// was cancelled, or could not be signed, or its response not be decoded.
+    /// The last one is what this error is about, unless it is a transfer that failed after its response had begun.
+    /// There are several if a ``RetryPolicy`` has sent the request again, also ``RetryPolicy/none``, and none if the
+    /// request is invalid, was cancelled, or could not be signed, or its response not be decoded.
     public var attempts: [AttemptFailure] { met.earlier + [met.last].compactMap { $0 } }
 
     private var met: (earlier: [AttemptFailure], last: AttemptFailure?) {
@@ -294,9 +292,8 @@ extension AtomError: CustomNSError {
         }
     }
 
-    /// What a crash reporter shows: the sentence for people, the ``description``
-    /// as `NSDebugDescription`, and the ``request`` as a dictionary under
-    /// `AtomNetworking.request`, with `method`, `url`, `attempts` and `seconds`.
+    /// What a crash reporter shows: the sentence for people, the ``description`` as `NSDebugDescription`, and the
+    /// ``request`` as a dictionary under `AtomNetworking.request`, with `method`, `url`, `attempts` and `seconds`.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: situation.description, "NSDebugDescription": description,

@@ -82,9 +82,8 @@ public struct AtomResponse: Sendable {
 
     /// Decodes the body, as `resume(expecting:)` does.
     ///
-    /// The decoder is the service's, or a default `JSONDecoder` for a response of your
-    /// own. `Data`, `String`, ``NoContent``, ``DecodedResponse`` and optionals are read
-    /// as there.
+    /// The decoder is the service's, or a default `JSONDecoder` for a response of your own. `Data`, `String`,
+    /// ``NoContent``, ``DecodedResponse`` and optionals are read as there.
     ///
     /// - Throws: ``AtomError/decoder(_:)``.
     public func decode<T: Decodable>(_ type: T.Type) throws(AtomError) -> T {

@@ -2,9 +2,8 @@ import Foundation
 
 /// Why a request was rejected before the SDK used the network.
 ///
-/// Match a case with or without its ``Violation``, which says what was wrong; your
-/// own endpoints may throw the three cases without one. Errors with the same case are
-/// equal; ``violation`` can be compared separately.
+/// Match a case with or without its ``Violation``, which says what was wrong; your own endpoints may throw the three
+/// cases without one. Errors with the same case are equal; ``violation`` can be compared separately.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -27,8 +26,7 @@ public enum RequestableError: Error, Sendable {
     case invalidTimeout(Violation)
     /// The configuration requires something that isn't supported.
     case unsupportedConfiguration(Violation)
-    /// The service's credential may not be sent to this origin: see
-    /// ``BearerAuthentication/allowedOrigins`` and
+    /// The service's credential may not be sent to this origin: see ``BearerAuthentication/allowedOrigins`` and
     /// ``BasicCredential/allowedOrigins``.
     case originNotAllowed(Violation)
     /// A member of the endpoint threw this error, which isn't an ``AtomError``; only its type is in the description.

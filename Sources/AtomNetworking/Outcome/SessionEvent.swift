@@ -60,9 +60,8 @@ public enum SessionEvent: Sendable {
     /// The user has to sign in again.
     case ended(AuthenticationError)
 
-    /// The store can't be written; the change is kept in memory, and the write
-    /// is tried again. It comes a second time when that is given up, after eleven
-    /// minutes.
+    /// The store can't be written; the change is kept in memory, and the write is tried again. It comes a second time
+    /// when that is given up, after eleven minutes.
     case credentialNotStored(AuthenticationError)
 
     /// A change that could not be stored has been stored.

@@ -21,19 +21,17 @@ package enum Redaction {
     /// The visible part of a host, a path or a name that was rejected: the text may be a whole URL with its secrets.
     package static func subject(_ text: String) -> String { clipped(withoutTokens(withoutSecrets(text)), limit: 100) }
 
-    /// Whether a text contains something that looks like a token: a word of more than 24
-    /// letters, a number of more than 12 digits, or a piece of 16 or more characters that
-    /// changes between letters and digits three times or more, or consists of words of
-    /// less than three characters on average, such as `QwErTyUiOpAsDfGh`.
+    /// Whether a text contains something that looks like a token: a word of more than 24 letters, a number of more than
+    /// 12 digits, or a piece of 16 or more characters that changes between letters and digits three times or more, or
+    /// consists of words of less than three characters on average, such as `QwErTyUiOpAsDfGh`.
     ///
     /// It is a heuristic, which keeps names such as `numberOfBagsInTheHold`; pass known
     /// secrets to ``withoutTokens(_:secrets:mark:)``.
     static func looksLikeToken(_ text: String) -> Bool { SecretSearch(text).findsLikelyToken }
 
-    /// The text with the mark in place of everything that looks like a token,
-    /// and of everything that it shares with a secret: eight or more characters, a
-    /// complete shorter secret, and its beginning or end next to `…`, `...` or `***`;
-    /// percent-encoding, the case of letters and `+` for a space make no difference.
+    /// The text with the mark in place of everything that looks like a token, and of everything that it shares with a
+    /// secret: eight or more characters, a complete shorter secret, and its beginning or end next to `…`, `...` or
+    /// `***`; percent-encoding, the case of letters and `+` for a space make no difference.
     static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
         var search = SecretSearch(text)
         search.hideLikelyTokens()
@@ -95,9 +93,8 @@ package enum Redaction {
 
     /// The URL's scheme, host, port and path, and the names in its query.
     ///
-    /// The values of the query and of the path's parameters are hidden, and an item
-    /// without `=`. So is a path segment that looks like a token, but for a UUID, which
-    /// identifies a resource.
+    /// The values of the query and of the path's parameters are hidden, and an item without `=`. So is a path segment
+    /// that looks like a token, but for a UUID, which identifies a resource.
     package static func url(_ string: String, mark: String = hidden) -> String {
         // By code points: a delimiter may be part of a longer `Character`.
         let bare = string.unicodeScalars.prefix { $0 != "#" }
@@ -167,9 +164,8 @@ package enum Redaction {
             of: "%(?:25)*+\(code)", with: sign, options: [.regularExpression, .caseInsensitive])
     }
 
-    /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype
-    /// and `charset`, if the type is registered (RFC 6838 §4.2.7) and they are valid
-    /// (§4.2), and whether there are other parameters.
+    /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype and `charset`, if the type is registered
+    /// (RFC 6838 §4.2.7) and they are valid (§4.2), and whether there are other parameters.
     package static func mediaType(_ field: String) -> String? {
         var parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
             $0.trimmingCharacters(in: .whitespaces)

@@ -2,11 +2,9 @@ import Foundation
 
 /// The method of a request (RFC 9110 §9), with an optional body.
 ///
-/// `.post(data)` has a body; use `.post` alone for an endpoint that describes
-/// it with ``Requestable/body``. Giving both is an error. The bytes of POST,
-/// PUT and PATCH are sent as `application/x-www-form-urlencoded`, those of
-/// other methods as `application/octet-stream`, unless a header item sets the
-/// `Content-Type`.
+/// `.post(data)` has a body; use `.post` alone for an endpoint that describes it with ``Requestable/body``. Giving both
+/// is an error. The bytes of POST, PUT and PATCH are sent as `application/x-www-form-urlencoded`, those of other
+/// methods as `application/octet-stream`, unless a header item sets the `Content-Type`.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -30,9 +28,8 @@ public enum HTTPMethod: Sendable {
     /// Method names are case-sensitive. A text that isn't a token is rejected before anything is sent.
     case token(String, Data? = nil)
 
-    // The cases, so that `case .post:` in a switch matches them. Where Swift
-    // can't know the type, `HTTPMethod.post` is the function that makes the
-    // case, as in code that was written before there were these.
+    // The cases, so that `case .post:` in a switch matches them. Where Swift can't know the type, `HTTPMethod.post` is
+    // the function that makes the case, as in code that was written before there were these.
 
     /// PATCH; its body is in ``Requestable/body``.
     @_disfavoredOverload

@@ -2,15 +2,12 @@ import Foundation
 
 /// An endpoint for a URL that a server has sent: the next page of a list, the location of an upload, a file.
 ///
-/// The URL is sent as the server has written it. It is signed only where the
-/// server's word can't lead a credential astray: for the origins that
-/// ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the
-/// origin of the response that carried the URL, if the request for that response
-/// was signed itself and no redirect led elsewhere. It also has to be the same
-/// credential: that of the same session, or the same user name. To any other
-/// origin, and from another service, the request goes without a credential and
-/// without the service's own header fields, which is what a storage service with
-/// signed URLs expects.
+/// The URL is sent as the server has written it. It is signed only where the server's word can't lead a credential
+/// astray: for the origins that ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the origin of
+/// the response that carried the URL, if the request for that response was signed itself and no redirect led elsewhere.
+/// It also has to be the same credential: that of the same session, or the same user name. To any other origin, and
+/// from another service, the request goes without a credential and without the service's own header fields, which is
+/// what a storage service with signed URLs expects.
 ///
 /// Enqueue it itself: an endpoint of yours can't pass its members on.
 /// <doc:DefiningRequests> follows the pages of a list.
@@ -72,8 +69,7 @@ public struct LinkedEndpoint: Requestable {
     ///     space or a lone percent sign, is encoded. User information and the fragment
     ///     are dropped.
     ///   - response: The response that carried it.
-    /// - Throws: ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
-    ///   server.
+    /// - Throws: ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP server.
     public init(_ reference: String, in response: AtomResponse) throws(AtomError) {
         let base = response.address.flatMap { TargetURL.resolving($0, against: nil) }
         guard let target = TargetURL.resolving(reference, against: base) else {
@@ -87,8 +83,7 @@ public struct LinkedEndpoint: Requestable {
 
     /// Creates an endpoint for a link that was decoded as a URL.
     ///
-    /// - Throws: ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
-    ///   server.
+    /// - Throws: ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP server.
     public init(_ reference: URL, in response: AtomResponse) throws(AtomError) {
         try self.init(reference.absoluteString, in: response)
     }

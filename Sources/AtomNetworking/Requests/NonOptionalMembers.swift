@@ -1,13 +1,11 @@
 /// The members of ``Requestable`` that an endpoint may also declare without an optional type.
 ///
-/// Conform to ``Requestable``, not to this protocol, and read the members of
-/// that one. Its defaults give what an endpoint declares here: `let queryItems:
-/// [QueryItem]` of an endpoint is its ``Requestable/queryItems``. If an endpoint
-/// has both, for example one of a protocol extension, the optional one counts.
+/// Conform to ``Requestable``, not to this protocol, and read the members of that one. Its defaults give what an
+/// endpoint declares here: `let queryItems: [QueryItem]` of an endpoint is its ``Requestable/queryItems``. If an
+/// endpoint has both, for example one of a protocol extension, the optional one counts.
 ///
-/// A private member of one of these names and types doesn't compile, and the
-/// error names it; rename it, or let it be seen. A private member of any other
-/// type is nothing to the SDK.
+/// A private member of one of these names and types doesn't compile, and the error names it; rename it, or let it be
+/// seen. A private member of any other type is nothing to the SDK.
 public protocol NonOptionalMembers: Sendable {
     // The getters are mutating, so that a constant has none of them: code that reads an optional list must not get the
     // empty default by mistake.

@@ -1,8 +1,7 @@
 /// A description of one request.
 ///
-/// An endpoint is usually an enum with one case per request. Only ``baseURL()``
-/// has no default. Every member is read once per `resume`, on the caller's
-/// thread, before anything is sent; redirects and retries send the same values.
+/// An endpoint is usually an enum with one case per request. Only ``baseURL()`` has no default. Every member is read
+/// once per `resume`, on the caller's thread, before anything is sent; redirects and retries send the same values.
 ///
 /// ```swift
 /// import AtomNetworking
@@ -22,16 +21,14 @@
 /// }
 /// ```
 ///
-/// A member whose type isn't the one here is another member, and the SDK uses the
-/// default: Swift says nothing. Only lists, a body and a timeout may also be
-/// declared without an optional type. `checkEndpoint(_:)` of AtomNetworkingTesting
-/// finds what the SDK won't see.
+/// A member whose type isn't the one here is another member, and the SDK uses the default: Swift says nothing. Only
+/// lists, a body and a timeout may also be declared without an optional type. `checkEndpoint(_:)` of
+/// AtomNetworkingTesting finds what the SDK won't see.
 public protocol Requestable: NonOptionalMembers {
     /// Header fields; none by default.
     ///
-    /// An `Authorization` field takes precedence over the service's
-    /// authentication method. `Host`, `Content-Length` and other fields that
-    /// the transport writes are left out.
+    /// An `Authorization` field takes precedence over the service's authentication method. `Host`, `Content-Length` and
+    /// other fields that the transport writes are left out.
     var headerItems: [HeaderItem]? { get }
 
     /// The method; GET by default.
@@ -77,14 +74,12 @@ public protocol Requestable: NonOptionalMembers {
 
     /// The server's scheme, host and port.
     ///
-    /// - Throws: An ``AtomError``, or anything else, which arrives as
-    ///   ``RequestableError/endpointFailed(_:cause:)``.
+    /// - Throws: An ``AtomError``, or anything else, which arrives as ``RequestableError/endpointFailed(_:cause:)``.
     func baseURL() throws -> BaseURL
 
     /// The path; empty by default.
     ///
-    /// - Throws: An ``AtomError``, or anything else, which arrives as
-    ///   ``RequestableError/endpointFailed(_:cause:)``.
+    /// - Throws: An ``AtomError``, or anything else, which arrives as ``RequestableError/endpointFailed(_:cause:)``.
     func path() throws -> URLPath
 }
 

@@ -9,21 +9,16 @@ import Foundation
 /// A service has one in ``ServiceConfiguration/retryPolicy``, and an endpoint
 /// may have its own in ``Requestable/retryPolicy``. <doc:Retrying> has examples.
 ///
-/// A failed connection, a timeout and the policy's statuses, which are
-/// ``temporaryStatusCodes`` unless you give others, are reasons to try again. A
-/// request is sent again if it can't have reached the server, or if
-/// ``Requestable/idempotency`` allows it. A body that can be read only once, and
-/// has been read, is never sent again.
+/// A failed connection, a timeout and the policy's statuses, which are ``temporaryStatusCodes`` unless you give others,
+/// are reasons to try again. A request is sent again if it can't have reached the server, or if
+/// ``Requestable/idempotency`` allows it. A body that can be read only once, and has been read, is never sent again.
 ///
-/// The time between two attempts is random, below a limit that doubles each
-/// time. A `Retry-After` makes it longer. If the next attempt would begin after
-/// the request's deadline, the request fails at once. The retry after a 401,
-/// and redirects, are no attempts in this sense, and a refresh of tokens isn't
-/// affected.
+/// The time between two attempts is random, below a limit that doubles each time. A `Retry-After` makes it longer. If
+/// the next attempt would begin after the request's deadline, the request fails at once. The retry after a 401, and
+/// redirects, are no attempts in this sense, and a refresh of tokens isn't affected.
 ///
-/// Each retry takes its cost from a quota of the server, which successes refill.
-/// So a server that is down gets next to no additional load, however many
-/// requests fail.
+/// Each retry takes its cost from a quota of the server, which successes refill. So a server that is down gets next to
+/// no additional load, however many requests fail.
 public struct RetryPolicy: Sendable, Hashable {
     // What these are, the initializer says.
     let maximumAttempts: Int

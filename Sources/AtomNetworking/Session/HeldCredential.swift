@@ -29,9 +29,8 @@ struct HeldCredential: Sendable {
 
     /// When the access token really expires; `nil` if that is not known.
     ///
-    /// Computed on the monotonic clock when the pair of access token and
-    /// `expiresAt` is first seen: a later change of the device's clock has no
-    /// effect.
+    /// Computed on the monotonic clock when the pair of access token and `expiresAt` is first seen: a later change of
+    /// the device's clock has no effect.
     private(set) var expiry: MonotonicInstant?
 
     /// When it has to be refreshed, some time before ``expiry``.

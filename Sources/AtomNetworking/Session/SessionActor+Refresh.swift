@@ -38,9 +38,8 @@ extension SessionActor {
 
     // MARK: With a token endpoint
 
-    /// Loads, decides, notes, asks, commits, stores and announces, in an exchange
-    /// with the keeper, so that no other process spends the same refresh token;
-    /// returns whether the refresh goes on with the app's provider.
+    /// Loads, decides, notes, asks, commits, stores and announces, in an exchange with the keeper, so that no other
+    /// process spends the same refresh token; returns whether the refresh goes on with the app's provider.
     private nonisolated func refreshAtEndpoint(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async -> Bool {
@@ -97,8 +96,7 @@ extension SessionActor {
 
     /// Asks the token endpoint.
     ///
-    /// - Returns: `nil` if the app has signed in or out meanwhile; what the server
-    ///   says is heard nevertheless.
+    /// - Returns: `nil` if the app has signed in or out meanwhile; what the server says is heard nevertheless.
     private nonisolated func ask(
         _ service: any RefreshService, replacing credential: TokenCredential?, for number: Int, sentAt: Moment
     ) async -> TokenResponse? {
@@ -174,8 +172,7 @@ extension SessionActor {
     ///
     /// The store is not held meanwhile: a provider may wait for a person.
     ///
-    /// - Returns: Whether the refresh goes on with the token endpoint: another
-    ///   process has signed in.
+    /// - Returns: Whether the refresh goes on with the token endpoint: another process has signed in.
     private func refreshWithProvider(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async -> Bool {

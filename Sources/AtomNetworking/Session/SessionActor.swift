@@ -1,10 +1,9 @@
 /// One session of bearer tokens: knows whether a refresh is needed or running, and runs it.
 ///
-/// Its state is a ``SessionMachine`` under a lock, so that a request with a good
-/// token passes without suspending. The synchronous methods send events to the
-/// machine from any thread, and perform what follows outside the lock. What the
-/// actor itself isolates is the order of what suspends: whose turn it is at the
-/// store, and which call of the app's provider is the last one.
+/// Its state is a ``SessionMachine`` under a lock, so that a request with a good token passes without suspending. The
+/// synchronous methods send events to the machine from any thread, and perform what follows outside the lock. What the
+/// actor itself isolates is the order of what suspends: whose turn it is at the store, and which call of the app's
+/// provider is the last one.
 ///
 /// All services that keep their tokens in the same object share one session. A
 /// running refresh keeps it alive until the new tokens are stored.
@@ -114,9 +113,8 @@ extension SessionActor {
         }
     }
 
-    /// A request that this session has admitted pauses before it asks again, or
-    /// its response is read as a stream; it is refused if the app signs in or out
-    /// meanwhile, and this returns whether that has not happened already.
+    /// A request that this session has admitted pauses before it asks again, or its response is read as a stream; it is
+    /// refused if the app signs in or out meanwhile, and this returns whether that has not happened already.
     nonisolated func pauses(_ waiter: any SessionWaiter) -> Bool { guarded.pauses(waiter) }
 
     /// A request does not pause any more, or nobody reads its stream.
@@ -343,8 +341,7 @@ extension SessionActor {
 
     /// The app signs in.
     ///
-    /// - Throws: Why the credential could not be stored; the session uses it
-    ///   nevertheless.
+    /// - Throws: Why the credential could not be stored; the session uses it nevertheless.
     func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
         if let refusal { throw .credentialNotStored(cause: refusal, delivery: .notSent) }
         let read = keeper.current
@@ -359,8 +356,7 @@ extension SessionActor {
 
     /// The app signs out.
     ///
-    /// - Throws: Why the store could not be emptied, or the token not revoked;
-    ///   the session is over nevertheless.
+    /// - Throws: Why the store could not be emptied, or the token not revoked; the session is over nevertheless.
     func signOut(
         for service: any RefreshService, waitingForRevocation waits: Bool
     ) async throws(AuthenticationError) {
@@ -398,8 +394,7 @@ extension SessionActor {
     /// Writes the credential of a sign-in or sign-out over whatever is kept, and
     /// tells the requests that wait for the old session.
     ///
-    /// - Returns: What the store held before, if it was read, and why it has not
-    ///   taken the credential.
+    /// - Returns: What the store held before, if it was read, and why it has not taken the credential.
     private func replace(
         by credential: TokenCredential?, in generation: Int, _ actions: SessionActions
     ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
@@ -472,8 +467,7 @@ extension SessionActor {
 
     /// Waits until what a running refresh brings home is stored, and what a sign-in or sign-out has to write.
     ///
-    /// - Parameter duration: The longest time; with one, a write that has failed
-    ///   is waited for until it succeeds.
+    /// - Parameter duration: The longest time; with one, a write that has failed is waited for until it succeeds.
     nonisolated func finishRefresh(within duration: Duration?) async {
         // A method of the store would wait for itself.
         guard !isInStore else { return }

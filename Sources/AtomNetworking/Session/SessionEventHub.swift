@@ -2,9 +2,8 @@ import Foundation
 
 /// Sends a session's events to all listeners, in the order of their numbers.
 ///
-/// The numbers are issued under the machine's lock, but the threads that send
-/// the events may overtake each other. An event waits for those before it, until
-/// they have come or their ``EventTurns`` are gone.
+/// The numbers are issued under the machine's lock, but the threads that send the events may overtake each other. An
+/// event waits for those before it, until they have come or their ``EventTurns`` are gone.
 final class SessionEventHub: Sendable {
     /// How many events are kept for a slow listener; the oldest are dropped.
     static let capacity = 256

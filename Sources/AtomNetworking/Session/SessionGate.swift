@@ -2,9 +2,8 @@ import Foundation
 
 /// The part of a session that a request with a good token goes through.
 ///
-/// Nobody refers to it weakly, as the registry does to the session: an object
-/// that was ever referred to weakly is slower to retain, and each request would
-/// pay for it.
+/// Nobody refers to it weakly, as the registry does to the session: an object that was ever referred to weakly is
+/// slower to retain, and each request would pay for it.
 final class SessionGate: Sendable {
     /// What becomes of a request.
     enum Admission {

@@ -33,9 +33,8 @@ extension SessionMachine {
         return stale + use(successor: successor, now: now)
     }
 
-    /// Somebody has put back a credential whose refresh token was exchanged: the
-    /// session uses the new one, and writes it before anything is signed with
-    /// it.
+    /// Somebody has put back a credential whose refresh token was exchanged: the session uses the new one, and writes
+    /// it before anything is signed with it.
     private mutating func use(successor: TokenCredential, now: Moment) -> [Action] {
         guard held?.credential.hasTokens(of: successor) != true else { return [] }
         leaveRefresh()

@@ -2,18 +2,14 @@ import Foundation
 
 /// A session of bearer tokens as a pure value: what is known, which requests wait, and what has to be done next.
 ///
-/// Every method is an event, a fact that something outside has found. It
-/// returns the actions that follow from it. The machine doesn't wait, lock,
-/// read a clock or draw random numbers: time and randomness are arguments.
-/// Every event may come in every phase; an event that no longer matters changes
-/// nothing.
+/// Every method is an event, a fact that something outside has found. It returns the actions that follow from it. The
+/// machine doesn't wait, lock, read a clock or draw random numbers: time and randomness are arguments. Every event may
+/// come in every phase; an event that no longer matters changes nothing.
 ///
-/// Four numbers make late events harmless. The *token number* counts access
-/// tokens, so that a 401 for an older one is recognised. The *version* counts
-/// changes of the credential, so that what was read before a change is read
-/// again. The *refresh number* counts refreshes, so that only the running one
-/// can end. The *generation* counts sign-ins and sign-outs; the results of an
-/// older one are dropped.
+/// Four numbers make late events harmless. The *token number* counts access tokens, so that a 401 for an older one is
+/// recognised. The *version* counts changes of the credential, so that what was read before a change is read again. The
+/// *refresh number* counts refreshes, so that only the running one can end. The *generation* counts sign-ins and
+/// sign-outs; the results of an older one are dropped.
 struct SessionMachine<Waiter> {
     typealias Phase = SessionPhase
     typealias Admission = SessionAdmission
@@ -24,10 +20,9 @@ struct SessionMachine<Waiter> {
     enum Action {
         /// Read the stored credential; ends with `loaded` or `loadingFailed`.
         case load(number: Int)
-        /// Get another credential as the waiter's service does, in place of
-        /// this one if there is one. Begins with `refreshFound` where the
-        /// credential is loaded, and ends with `refreshSucceeded`,
-        /// `refreshFailed`, `refreshRejected` or `refreshAbandoned`.
+        /// Get another credential as the waiter's service does, in place of this one if there is one. Begins with
+        /// `refreshFound` where the credential is loaded, and ends with `refreshSucceeded`, `refreshFailed`,
+        /// `refreshRejected` or `refreshAbandoned`.
         case refresh(number: Int, TokenCredential?, for: Waiter)
         /// Write the credential, unless `mayStore` is false by then; ends with `stored` or `notStored`.
         case store(TokenCredential, version: Int)
@@ -248,9 +243,8 @@ extension SessionMachine {
 
     /// A request is about to be sent.
     ///
-    /// The leeway doesn't matter here: a token that is still valid is sent,
-    /// unless an earlier request waits. Inlined, because a call would copy the
-    /// machine.
+    /// The leeway doesn't matter here: a token that is still valid is sent, unless an earlier request waits. Inlined,
+    /// because a call would copy the machine.
     @inline(__always)
     func signature(
         of generation: Int, takeover: Int? = nil, ticket: Int? = nil, at instant: MonotonicInstant

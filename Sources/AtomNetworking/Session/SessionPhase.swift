@@ -5,9 +5,8 @@
 ///
 /// Indirect: the machine takes credentials out of it in many places, and that code is a third smaller so.
 indirect enum SessionPhase {
-    /// The store has to be read, by the load with this number if one is running; it
-    /// may hold a credential that isn't known yet. Otherwise the session ends so, if
-    /// somebody was signed in.
+    /// The store has to be read, by the load with this number if one is running; it may hold a credential that isn't
+    /// known yet. Otherwise the session ends so, if somebody was signed in.
     case loading(number: Int?, end: SessionEnd?)
     case signedOut
     /// There is a credential; time decides whether it is good.

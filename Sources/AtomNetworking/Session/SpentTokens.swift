@@ -1,8 +1,7 @@
 /// The refresh tokens that a session's refreshes have exchanged for new ones.
 ///
-/// Such a token is never sent again, even if somebody puts it back into the
-/// store: a server that rotates refresh tokens takes a second use for a theft
-/// and ends the session (RFC 9700 §4.14.2).
+/// Such a token is never sent again, even if somebody puts it back into the store: a server that rotates refresh tokens
+/// takes a second use for a theft and ends the session (RFC 9700 §4.14.2).
 struct SpentTokens: Sendable {
     private struct Entry {
         let refreshToken: String

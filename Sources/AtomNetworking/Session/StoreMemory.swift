@@ -2,15 +2,13 @@ import Foundation
 
 /// What a session knows about the place where its credential is kept: the app's variable, or a store.
 ///
-/// A credential that is read there and differs from what this process last read
-/// or wrote was put there by somebody else: it is news, and the session uses
-/// it. The one exception is a credential that this process has overwritten. It
+/// A credential that is read there and differs from what this process last read or wrote was put there by somebody
+/// else: it is news, and the session uses it. The one exception is a credential that this process has overwritten. It
 /// may still be read for a while, until the new one has been read once.
 ///
-/// A write that a store has not taken is outstanding: what it should replace
-/// counts as overwritten, and it is tried again until it succeeds, until somebody
-/// else has stored something newer, or until it has failed for some ten minutes.
-/// Then the next refresh, sign-in or sign-out writes.
+/// A write that a store has not taken is outstanding: what it should replace counts as overwritten, and it is tried
+/// again until it succeeds, until somebody else has stored something newer, or until it has failed for some ten
+/// minutes. Then the next refresh, sign-in or sign-out writes.
 struct StoreMemory: Sendable {
     /// What it means that a credential was read.
     enum Reading {
@@ -125,8 +123,7 @@ struct StoreMemory: Sendable {
 
     /// The store has taken a credential.
     ///
-    /// - Parameter generation: The generation of the write; the sign-in or
-    ///   sign-out of a later one has still to write.
+    /// - Parameter generation: The generation of the write; the sign-in or sign-out of a later one has still to write.
     /// - Returns: Whether a write had failed before.
     mutating func wrote(_ credential: TokenCredential, in generation: Int) -> Bool {
         // Something newer may have been committed meanwhile, and has still to be written.
@@ -145,8 +142,7 @@ struct StoreMemory: Sendable {
 
     /// Whether a sign-in or sign-out is still to be written.
     ///
-    /// - Parameter again: Whether a write counts too that has failed and is tried
-    ///   again later.
+    /// - Parameter again: Whether a write counts too that has failed and is tried again later.
     func hasToWrite(again: Bool) -> Bool {
         if case .first = outstanding { true } else { again && retryAt != nil }
     }

@@ -1,9 +1,8 @@
 /// A first-in-first-out queue whose members can leave from the middle.
 ///
-/// Tickets are issued in rising order, so a member is found by binary search.
-/// A member that leaves early leaves a hole. Holes are removed before there are
-/// more of them than members: joining and leaving take amortised logarithmic
-/// time at most, and memory is proportional to the members.
+/// Tickets are issued in rising order, so a member is found by binary search. A member that leaves early leaves a hole.
+/// Holes are removed before there are more of them than members: joining and leaving take amortised logarithmic time at
+/// most, and memory is proportional to the members.
 struct TicketQueue<Element> {
     private var places: [(ticket: Int, element: Element?)] = []
     /// The index of the first place that may hold a member.

@@ -6,9 +6,8 @@ import Foundation
 
 /// What a token endpoint's answer means (RFC 6749 §5), as a pure function.
 ///
-/// It tolerates wrong types and status codes, which servers do send. It refuses
-/// what would be sent on: a token that can't stand in a header field, or that
-/// is not a bearer token.
+/// It tolerates wrong types and status codes, which servers do send. It refuses what would be sent on: a token that
+/// can't stand in a header field, or that is not a bearer token.
 enum TokenResponse {
     /// A new credential and the lifetime of its access token in seconds,
     /// counted from when the request was sent; `nil` if the server didn't say.
@@ -20,9 +19,8 @@ enum TokenResponse {
     /// Anything else: another attempt may succeed, with the new refresh token if the answer has one.
     case failed(any Error, retryAfter: Duration?, refreshToken: String? = nil)
 
-    /// - Parameter old: The credential whose refresh token was sent; it supplies what
-    ///   the answer leaves out (RFC 6749 §6). `nil` if no refresh token was
-    ///   sent: then none is kept either (§4.4.3).
+    /// - Parameter old: The credential whose refresh token was sent; it supplies what the answer leaves out (RFC 6749
+    ///   §6). `nil` if no refresh token was sent: then none is kept either (§4.4.3).
     init(_ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil, sentAt: Date) {
         let serverDate = response.headerFields["Date"].flatMap { HTTPDate.date($0) }
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]

@@ -1,15 +1,12 @@
 /// Which requests share an exchange, as a pure value.
 ///
-/// Each method is an event: a caller asks, a caller cancels, an exchange has
-/// ended. It returns what has to be done, and an event that comes too late
-/// changes nothing. The callers and the exchanges are numbers here;
-/// ``RequestSharing`` knows what they stand for.
+/// Each method is an event: a caller asks, a caller cancels, an exchange has ended. It returns what has to be done, and
+/// an event that comes too late changes nothing. The callers and the exchanges are numbers here; ``RequestSharing``
+/// knows what they stand for.
 ///
-/// An exchange can be joined from the moment at which its first caller asks
-/// until its outcome is known or its last caller cancels. From then on its key is
-/// free, so nobody joins an exchange that has ended or is being cancelled. The
-/// first caller can't cancel before its exchange has been started, since it has
-/// nothing to cancel until then.
+/// An exchange can be joined from the moment at which its first caller asks until its outcome is known or its last
+/// caller cancels. From then on its key is free, so nobody joins an exchange that has ended or is being cancelled. The
+/// first caller can't cancel before its exchange has been started, since it has nothing to cancel until then.
 struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
     /// What a caller needs for cancelling.
     struct Ticket: Hashable, Sendable {

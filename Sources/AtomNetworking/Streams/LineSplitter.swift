@@ -2,9 +2,8 @@ import Foundation
 
 /// Splits the parts of a response into lines.
 ///
-/// A line ends with LF, CR LF or CR. Where a part ends makes no difference: a
-/// CR LF in two parts is one end, and a line that ends with CR is there at once,
-/// without the byte after it. Blank lines are lines too.
+/// A line ends with LF, CR LF or CR. Where a part ends makes no difference: a CR LF in two parts is one end, and a line
+/// that ends with CR is there at once, without the byte after it. Blank lines are lines too.
 ///
 /// Take all lines after each ``append(_:)``. Then it holds at most as many bytes
 /// as one line may have and one part, and looks at each byte only once.

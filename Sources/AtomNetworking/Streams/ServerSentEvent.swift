@@ -1,8 +1,7 @@
 /// An event of a stream of server-sent events.
 ///
-/// The stream is a response of the type `text/event-stream`, which is read as
-/// the WHATWG's HTML standard says in section 9.2.6, "Interpreting an event
-/// stream". There an event is never without data, though the data may be empty.
+/// The stream is a response of the type `text/event-stream`, which is read as the WHATWG's HTML standard says in
+/// section 9.2.6, "Interpreting an event stream". There an event is never without data, though the data may be empty.
 public struct ServerSentEvent: Sendable, Hashable {
     /// What kind of event it is; `message` unless the server says otherwise.
     public let type: String

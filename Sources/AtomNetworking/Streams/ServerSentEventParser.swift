@@ -2,9 +2,8 @@ import Foundation
 
 /// Reads the events of a `text/event-stream`.
 ///
-/// It follows the WHATWG's HTML standard, section 9.2.6, "Interpreting an event
-/// stream". At the end of the response there is nothing to do: an event without
-/// the blank line after it is discarded.
+/// It follows the WHATWG's HTML standard, section 9.2.6, "Interpreting an event stream". At the end of the response
+/// there is nothing to do: an event without the blank line after it is discarded.
 struct ServerSentEventParser {
     private let limit: Int
     private var splitter: LineSplitter

@@ -2,9 +2,8 @@ import Foundation
 
 /// The response of a stream, between the transport and its reader.
 ///
-/// What the reader has not taken yet stays here: up to ``highWater`` bytes in
-/// memory. Then the transport is asked to hold the rest back. What a transport
-/// sends that can't do that goes into a temporary file.
+/// What the reader has not taken yet stays here: up to ``highWater`` bytes in memory. Then the transport is asked to
+/// hold the rest back. What a transport sends that can't do that goes into a temporary file.
 ///
 /// One task at a time reads.
 final class StreamedResponse: ResponseDestination {

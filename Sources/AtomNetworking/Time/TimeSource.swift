@@ -2,11 +2,10 @@ import Foundation
 
 /// The clock and the timers of a service.
 ///
-/// Everything that a service does by time goes by it: timeouts, pauses between
-/// attempts, the expiry of tokens, and the times that observers hear. A test
-/// sets ``ServiceConfiguration/timeSource`` to a clock that it advances itself, such as
-/// the `ManualClock` of AtomNetworkingTesting. Another clock can change one thing of the
-/// system's, which a new configuration has:
+/// Everything that a service does by time goes by it: timeouts, pauses between attempts, the expiry of tokens, and the
+/// times that observers hear. A test sets ``ServiceConfiguration/timeSource`` to a clock that it advances itself, such
+/// as the `ManualClock` of AtomNetworkingTesting. Another clock can change one thing of the system's, which a new
+/// configuration has:
 ///
 /// ```swift
 /// import AtomNetworking
@@ -33,9 +32,8 @@ public protocol TimeSource: Sendable {
 
     /// Creates an alarm, which isn't set yet.
     ///
-    /// - Parameter ring: Called each time the alarm goes off, on any thread, but
-    ///   never inside ``Alarm/set(_:)`` or ``Alarm/invalidate()``. It may set
-    ///   the alarm again.
+    /// - Parameter ring: Called each time the alarm goes off, on any thread, but never inside ``Alarm/set(_:)`` or
+    ///   ``Alarm/invalidate()``. It may set the alarm again.
     func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm
 }
 

@@ -6,11 +6,9 @@ import Foundation
 
 /// Runs HTTP exchanges: the SDK's only access to the network.
 ///
-/// A transport never follows a redirect, retries, stores a cookie or a
-/// credential, or limits the duration of an exchange; the SDK does all of this
-/// above the transport. ``CurlTransport`` is the default on Linux, and
-/// ``URLSessionTransport`` elsewhere. A test can use its own
-/// transport:
+/// A transport never follows a redirect, retries, stores a cookie or a credential, or limits the duration of an
+/// exchange; the SDK does all of this above the transport. ``CurlTransport`` is the default on Linux, and
+/// ``URLSessionTransport`` elsewhere. A test can use its own transport:
 ///
 /// ```swift
 /// import AtomNetworking
@@ -38,9 +36,8 @@ public protocol Transport: Sendable {
 
     /// Starts an exchange.
     ///
-    /// It is called on any thread, one call after the other for requests whose
-    /// order matters. It hands the request on and returns without waiting for
-    /// the network, so that the order of calls is the order of sending.
+    /// It is called on any thread, one call after the other for requests whose order matters. It hands the request on
+    /// and returns without waiting for the network, so that the order of calls is the order of sending.
     ///
     /// - Parameters:
     ///   - request: The complete request; the transport may add only fields
@@ -147,8 +144,7 @@ public struct TransportRequest: Sendable {
 
     /// Creates a request, for the tests of a transport; the header fields aren't checked.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
-    ///   or the path is invalid.
+    /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token or the path is invalid.
     public init(
         method: String = "GET", base: BaseURL, path: URLPath, queryItems: [QueryItem] = [],
         headerFields: HeaderFields = HeaderFields(), body: Data? = nil, idleTimeout: Duration = .seconds(30),

@@ -11,9 +11,8 @@ public enum BaseURLScheme: String, Sendable, Hashable, CaseIterable {
 
 /// The scheme, host and port of a server.
 ///
-/// A host is a name of dot-separated labels, each of 1 to 63 letters, digits
-/// and inner hyphens, 253 octets in all (RFC 1123 §2.1), an IPv4 address, or
-/// an IPv6 address in brackets (RFC 3986 §3.2.2).
+/// A host is a name of dot-separated labels, each of 1 to 63 letters, digits and inner hyphens, 253 octets in all (RFC
+/// 1123 §2.1), an IPv4 address, or an IPv6 address in brackets (RFC 3986 §3.2.2).
 public struct BaseURL: Sendable, Hashable {
     /// The scheme.
     public let scheme: BaseURLScheme
@@ -26,8 +25,7 @@ public struct BaseURL: Sendable, Hashable {
 
     /// Creates a base URL.
     ///
-    /// - Throws: ``RequestableError/invalidBaseURL(_:)``, which says which rule the
-    ///   host or port breaks.
+    /// - Throws: ``RequestableError/invalidBaseURL(_:)``, which says which rule the host or port breaks.
     public init(scheme: BaseURLScheme = .https, host: String, port: Int? = nil) throws(AtomError) {
         if let reason = HostGrammar.violation(in: host) {
             throw .requestable(.invalidBaseURL(.init(subject: host, reason: reason)))

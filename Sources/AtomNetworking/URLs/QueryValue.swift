@@ -2,9 +2,8 @@ import Foundation
 
 /// A value that a query can have.
 ///
-/// Texts, numbers, Booleans (`true`, `false`), dates (ISO 8601 in UTC, whole
-/// seconds) and UUIDs are, and so are arrays of them: an array is sent as
-/// several items of the same name. A type of yours needs only the conformance:
+/// Texts, numbers, Booleans (`true`, `false`), dates (ISO 8601 in UTC, whole seconds) and UUIDs are, and so are arrays
+/// of them: an array is sent as several items of the same name. A type of yours needs only the conformance:
 ///
 /// ```swift
 /// import AtomNetworking

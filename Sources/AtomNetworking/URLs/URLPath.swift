@@ -2,10 +2,9 @@ import Foundation
 
 /// The path of a URL, beginning with a slash.
 ///
-/// Percent-encoded octets are kept as given (also `%2F`); characters that need
-/// encoding are encoded. Empty segments and the segments `.` and `..` are
-/// rejected, because clients, proxies and servers interpret them differently
-/// (RFC 3986 §5.2.4). A trailing slash is kept.
+/// Percent-encoded octets are kept as given (also `%2F`); characters that need encoding are encoded. Empty segments and
+/// the segments `.` and `..` are rejected, because clients, proxies and servers interpret them differently (RFC 3986
+/// §5.2.4). A trailing slash is kept.
 public struct URLPath: Sendable, Hashable {
     private let text: String
     /// What is wrong with a literal.
@@ -19,8 +18,7 @@ public struct URLPath: Sendable, Hashable {
     /// A value that you insert is taken as it is: a slash in it begins another
     /// segment. Use ``literal(_:)`` for values that must stay one segment.
     ///
-    /// - Throws: ``RequestableError/invalidURLPath(_:)``, which says which rule the
-    ///   path breaks.
+    /// - Throws: ``RequestableError/invalidURLPath(_:)``, which says which rule the path breaks.
     public init(_ path: String) throws(AtomError) {
         do {
             self.init(as: try Self.encode(path))
@@ -31,9 +29,8 @@ public struct URLPath: Sendable, Hashable {
 
     /// Creates a path from segments, each of which may be any text.
     ///
-    /// All characters with a special meaning in a path are encoded, so each text stays
-    /// one segment: `URLPath(segments: ["airports", "Paris/CDG"])` is
-    /// `/airports/Paris%2FCDG`.
+    /// All characters with a special meaning in a path are encoded, so each text stays one segment: `URLPath(segments:
+    /// ["airports", "Paris/CDG"])` is `/airports/Paris%2FCDG`.
     ///
     /// - Throws: ``RequestableError/invalidURLPath(_:)`` if there are no segments, or
     ///   if a segment is empty, `.` or `..`.
@@ -149,10 +146,9 @@ extension URLPath {
     /// Nothing has to be tried, and each inserted value stays within its segment,
     /// whatever characters it has: `.literal("/v1/flights/\(flight)/seatmap")`.
     ///
-    /// The text around the values follows the rules above. They are checked when
-    /// the request is resumed, before anything is sent: the error is
-    /// ``RequestableError/invalidURLPath(_:)``. An empty value is rejected, since
-    /// the path would name another resource. An empty literal is no path.
+    /// The text around the values follows the rules above. They are checked when the request is resumed, before
+    /// anything is sent: the error is ``RequestableError/invalidURLPath(_:)``. An empty value is rejected, since the
+    /// path would name another resource. An empty literal is no path.
     public static func literal(_ path: Literal) -> URLPath { URLPath(path) }
 
     private init(_ literal: Literal) {

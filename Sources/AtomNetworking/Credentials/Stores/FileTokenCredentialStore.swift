@@ -2,9 +2,8 @@ import Foundation
 
 /// Keeps tokens in a file that several processes can share.
 ///
-/// It is for command-line tools, servers and agents, and for apps whose
-/// extensions share a container. A refresh runs in `exchange`, which locks out all
-/// other processes and stores for the same file: a refresh token is used once.
+/// It is for command-line tools, servers and agents, and for apps whose extensions share a container. A refresh runs in
+/// `exchange`, which locks out all other processes and stores for the same file: a refresh token is used once.
 ///
 /// ```swift
 /// import AtomNetworking
@@ -15,48 +14,35 @@ import Foundation
 /// let store = FileTokenCredentialStore(fileURL: folder.appending(path: "com.example.airline/tokens.json"))
 /// ```
 ///
-/// **Files on disk.** The tokens are in plain text in a file of mode 0600: anyone
-/// who can read the user's files can read them. Next to it is `tokens.json.lock`, an
-/// empty file that must not be removed while the store is in use. A missing folder
-/// is created with mode 0700. A new file replaces the old one when it is on the
-/// disk: a process that is killed at any moment leaves the old tokens or the new
-/// ones, and the next write removes other files that it left.
+/// **Files on disk.** The tokens are in plain text in a file of mode 0600: anyone who can read the user's files can
+/// read them. Next to it is `tokens.json.lock`, an empty file that must not be removed while the store is in use. A
+/// missing folder is created with mode 0700. A new file replaces the old one when it is on the disk: a process that is
+/// killed at any moment leaves the old tokens or the new ones, and the next write removes other files that it left.
 ///
-/// **Rejected files**, with ``TokenStoreError/refused(_:)``: a file that is a
-/// symbolic link, is not a regular file, belongs to another user, or is
-/// writable by others; a folder that is a symbolic link, belongs to neither
-/// this user nor the system, or in which others can replace files (it is
-/// writable by others and has no sticky bit, unlike `tmp`). Symbolic links in
-/// the rest of the path are followed.
+/// **Rejected files**, with ``TokenStoreError/refused(_:)``: a file that is a symbolic link, is not a regular file,
+/// belongs to another user, or is writable by others; a folder that is a symbolic link, belongs to neither this user
+/// nor the system, or in which others can replace files (it is writable by others and has no sticky bit, unlike `tmp`).
+/// Symbolic links in the rest of the path are followed.
 ///
-/// **An unreadable file** is renamed, with `corrupt` in its name, and
-/// ``TokenStoreError/corrupt(_:keptAt:)`` is thrown once. After that there are
-/// no tokens. A file from a newer version of the SDK is not changed:
+/// **An unreadable file** is renamed, with `corrupt` in its name, and ``TokenStoreError/corrupt(_:keptAt:)`` is thrown
+/// once. After that there are no tokens. A file from a newer version of the SDK is not changed:
 /// ``TokenStoreError/newerFormat(version:)``.
 ///
-/// **The lock** is the advisory lock of `flock(2)`. The system releases it when
-/// its process ends for any reason, and child processes don't inherit it.
-/// Waiting for it doesn't block a thread, is first in, first out within a
-/// process, and ends when the task is cancelled, with a `CancellationError`. The
-/// wait is limited, because a process may be paused while it holds the lock. On a
-/// network file system the lock works between machines only if `flock` does.
+/// **The lock** is the advisory lock of `flock(2)`. The system releases it when its process ends for any reason, and
+/// child processes don't inherit it. Waiting for it doesn't block a thread, is first in, first out within a process,
+/// and ends when the task is cancelled, with a `CancellationError`. The wait is limited, because a process may be
+/// paused while it holds the lock. On a network file system the lock works between machines only if `flock` does.
 ///
-/// **Calls.** `load` doesn't wait for a refresh in another process. `save`,
-/// `exchange` and the ones for the refresh note return when what they write is on
-/// the disk; when they throw, the old tokens are still there, unless the disk
-/// itself failed. Once it has the lock, `exchange` writes what its body returns even
-/// if the task is cancelled.
-/// The body must not call the store's other methods, except `load` and the ones
-/// for the refresh note: they would wait for the end of the exchange. All
-/// errors of the store itself are ``TokenStoreError``.
+/// **Calls.** `load` doesn't wait for a refresh in another process. `save`, `exchange` and the ones for the refresh
+/// note return when what they write is on the disk; when they throw, the old tokens are still there, unless the disk
+/// itself failed. Once it has the lock, `exchange` writes what its body returns even if the task is cancelled. The body
+/// must not call the store's other methods, except `load` and the ones for the refresh note: they would wait for the
+/// end of the exchange. All errors of the store itself are ``TokenStoreError``.
 ///
-/// **On Apple's systems** the file is left out of backups, because a restored
-/// one would clone the refresh token. Before the device is unlocked for the
-/// first time a protected file can't be read: ``TokenStoreError/locked``. The
-/// system ends an app that is suspended while it holds a lock in a shared
-/// container (0xdead10cc), so the store asks for time, and gives the lock back
-/// when that is over. For an app without extensions use
-/// `KeychainTokenCredentialStore` instead.
+/// **On Apple's systems** the file is left out of backups, because a restored one would clone the refresh token. Before
+/// the device is unlocked for the first time a protected file can't be read: ``TokenStoreError/locked``. The system
+/// ends an app that is suspended while it holds a lock in a shared container (0xdead10cc), so the store asks for time,
+/// and gives the lock back when that is over. For an app without extensions use `KeychainTokenCredentialStore` instead.
 public final class FileTokenCredentialStore: KeptCredentialStore {
     let keeper: CredentialKeeper<CredentialFile>
 

@@ -4,29 +4,24 @@
 
     /// Keeps tokens in the Keychain.
     ///
-    /// The item is a generic password that can be read after the first unlock,
-    /// also while the device is locked again, as a refresh in the background
-    /// needs it. It isn't transferred to other devices, where a refresh token would
-    /// be used a second time, and isn't deleted with the app.
+    /// The item is a generic password that can be read after the first unlock, also while the device is locked again,
+    /// as a refresh in the background needs it. It isn't transferred to other devices, where a refresh token would be
+    /// used a second time, and isn't deleted with the app.
     ///
     /// <!-- not compiled: there is a Keychain on Apple's systems only -->
     /// ```swift
     /// let store = KeychainTokenCredentialStore(service: "com.example.airline", account: "tokens")
     /// ```
     ///
-    /// Before the first unlock the store throws ``TokenStoreError/locked``:
-    /// there may be tokens, so the user isn't signed out. Unreadable data
-    /// throws ``TokenStoreError/corrupt(_:keptAt:)`` until other tokens are
-    /// stored.
+    /// Before the first unlock the store throws ``TokenStoreError/locked``: there may be tokens, so the user isn't
+    /// signed out. Unreadable data throws ``TokenStoreError/corrupt(_:keptAt:)`` until other tokens are stored.
     ///
-    /// **Extensions.** Specify the access group that the app shares with them,
-    /// and a lock file in the container of the app group; without one a refresh
-    /// locks out only other callers in this process. Lock and calls are those of a
+    /// **Extensions.** Specify the access group that the app shares with them, and a lock file in the container of the
+    /// app group; without one a refresh locks out only other callers in this process. Lock and calls are those of a
     /// ``FileTokenCredentialStore``.
     ///
-    /// **On macOS** this is the data protection Keychain. It requires an app
-    /// that is signed with an entitlement; a tool without one uses a
-    /// ``FileTokenCredentialStore``.
+    /// **On macOS** this is the data protection Keychain. It requires an app that is signed with an entitlement; a tool
+    /// without one uses a ``FileTokenCredentialStore``.
     public final class KeychainTokenCredentialStore: KeptCredentialStore {
         let keeper: CredentialKeeper<KeychainMedium<SystemKeychain>>
 

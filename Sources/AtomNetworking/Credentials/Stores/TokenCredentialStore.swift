@@ -1,10 +1,8 @@
 /// A store for a session's tokens that is asynchronous, can fail, or is shared with other processes or machines.
 ///
-/// The SDK reads it on first use, in every ``exchange(_:)``, and before it
-/// reports that no user is signed in; it writes it after a refresh, a sign-in
-/// and a sign-out. It makes one call at a time to each object, on any thread; a
-/// call that never returns blocks the later ones. All services that use the
-/// same object share one session.
+/// The SDK reads it on first use, in every ``exchange(_:)``, and before it reports that no user is signed in; it writes
+/// it after a refresh, a sign-in and a sign-out. It makes one call at a time to each object, on any thread; a call that
+/// never returns blocks the later ones. All services that use the same object share one session.
 ///
 /// An error reaches the app as the cause of a typed one. Throw when the tokens
 /// can't be read (a locked Keychain), and return `nil` only when there are none.
@@ -23,9 +21,8 @@
 /// }
 /// ```
 ///
-/// Such a store is for one process. You may save to it at any time, also while a
-/// refresh runs. A shared store also implements ``exchange(_:)``, with exclusive
-/// access; then at most one refresh runs among all processes that share it.
+/// Such a store is for one process. You may save to it at any time, also while a refresh runs. A shared store also
+/// implements ``exchange(_:)``, with exclusive access; then at most one refresh runs among all processes that share it.
 public protocol TokenCredentialStore: AnyObject, Sendable {
     /// The stored tokens; `nil` when there are none.
     ///
@@ -41,20 +38,17 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
 
     /// Reads the tokens, computes new ones, and stores them.
     ///
-    /// A refresh runs in `body`. A shared store lets no other caller exchange
-    /// or save in the meantime, limits the wait for its lock, and throws when
-    /// the limit has passed. A concurrent ``load()`` may wait, or return the
-    /// old tokens. Nothing in an exchange waits for user interaction.
+    /// A refresh runs in `body`. A shared store lets no other caller exchange or save in the meantime, limits the wait
+    /// for its lock, and throws when the limit has passed. A concurrent ``load()`` may wait, or return the old tokens.
+    /// Nothing in an exchange waits for user interaction.
     ///
     /// A store without exclusive access overwrites only the tokens that it
     /// passed to `body`: others that are saved in the meantime stay.
     ///
     /// - Parameter body: Gets the stored tokens and returns the ones to store;
     ///   nothing is written if they are equal. Called once.
-    /// - Returns: The result of `body`, or the tokens that another caller has
-    ///   saved in the meantime, if those stay.
-    /// - Throws: The error of `body`, or any error when the tokens can't be
-    ///   read or written.
+    /// - Returns: The result of `body`, or the tokens that another caller has saved in the meantime, if those stay.
+    /// - Throws: The error of `body`, or any error when the tokens can't be read or written.
     func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential?
@@ -92,9 +86,8 @@ extension TokenCredential? {
 
 /// A store that records that a refresh token is about to be sent.
 ///
-/// If a process dies between the server's response and the write, the stored
-/// token is spent, and later the server only says `invalid_grant`. With this note
-/// the SDK can tell: ``AuthenticationError/refreshInterrupted(_:delivery:)``.
+/// If a process dies between the server's response and the write, the stored token is spent, and later the server only
+/// says `invalid_grant`. With this note the SDK can tell: ``AuthenticationError/refreshInterrupted(_:delivery:)``.
 ///
 /// Both methods are called inside ``TokenCredentialStore/exchange(_:)``.
 public protocol RefreshIntentRecording: TokenCredentialStore {
@@ -102,8 +95,7 @@ public protocol RefreshIntentRecording: TokenCredentialStore {
     ///
     /// The note survives the end of the process, and is invalid when another credential has been stored.
     ///
-    /// - Returns: Whether there was already such a note: the result of an earlier
-    ///   refresh was never stored.
+    /// - Returns: Whether there was already such a note: the result of an earlier refresh was never stored.
     /// - Throws: Any error; the refresh continues without the note.
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool
 

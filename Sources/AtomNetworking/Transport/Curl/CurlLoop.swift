@@ -341,9 +341,8 @@
             running.append(transfer)
         }
 
-        /// libcurl may keep so many connections, those in use included, and open so many
-        /// to one host: those that multiplex share a few, but those that have been answered
-        /// and go on may have all the streams of one.
+        /// libcurl may keep so many connections, those in use included, and open so many to one host: those that
+        /// multiplex share a few, but those that have been answered and go on may have all the streams of one.
         private func limitConnections(_ multi: atom_curl_multi) {
             // 32 bits: it counts objects in memory.
             let kept = settings.keptConnections + (exchangeCount + 63) / 64 * 64

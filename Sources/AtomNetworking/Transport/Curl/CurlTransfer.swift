@@ -16,9 +16,8 @@
             /// Something has arrived on the kept connection that libcurl was about to
             /// use, or it has been closed. Nothing was sent.
             case spoiled
-            /// The response is complete, and libcurl was about to send more: the
-            /// rest of the body, or the request again after a 417 to an `Expect` of
-            /// the app.
+            /// The response is complete, and libcurl was about to send more: the rest of the body, or the request again
+            /// after a 417 to an `Expect` of the app.
             case answered
             /// The body could not be read.
             case body(AtomError)
@@ -368,9 +367,8 @@
             reported = total
         }
 
-        /// Before 7.80 libcurl doesn't say that it is about to send, but reports progress
-        /// when it has taken a kept connection, before it sends, and over a new one, to
-        /// which nothing can have come, after it has sent.
+        /// Before 7.80 libcurl doesn't say that it is about to send, but reports progress when it has taken a kept
+        /// connection, before it sends, and over a new one, to which nothing can have come, after it has sent.
         private func mayGoOn() -> Bool {
             let now = Passage(port: figure(ATOM_CURLINFO_LOCAL_PORT), moment: moment(ATOM_CURLINFO_CONNECT_TIME))
             // 7.75 to 7.78 don't know the port of a kept connection.

@@ -49,10 +49,9 @@
             ///     authorities between it and the root, if there are any.
             ///   - privateKey: The key in PEM.
             ///   - passphrase: The passphrase of an encrypted key.
-            /// - Throws: ``AtomError/requestable(_:)`` with
-            ///   ``RequestableError/unsupportedConfiguration(_:)`` if there is no
-            ///   certificate or no private key in the texts. Whether they belong
-            ///   together is found out by the first handshake.
+            /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/unsupportedConfiguration(_:)`` if there
+            ///   is no certificate or no private key in the texts. Whether they belong together is found out by the
+            ///   first handshake.
             public init(chain: String, privateKey: String, passphrase: String? = nil) throws(AtomError) {
                 try self.init(chain: Certificates(pem: chain), privateKey: privateKey, passphrase: passphrase)
             }
@@ -115,8 +114,7 @@
             ///   - password: The password.
             ///   - exceptions: Names of hosts, and domains with all their hosts,
             ///     that are reached directly; `*` stands for all.
-            /// - Throws: ``AtomError/requestable(_:)`` with
-            ///   ``RequestableError/unsupportedConfiguration(_:)``.
+            /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/unsupportedConfiguration(_:)``.
             public static func server(
                 _ url: String, username: String? = nil, password: String? = nil, exceptions: [String] = []
             ) throws(AtomError) -> Proxy {

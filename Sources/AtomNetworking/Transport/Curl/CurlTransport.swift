@@ -5,14 +5,12 @@
 
     /// The default transport on Linux: libcurl, which every process with Foundation has loaded.
     ///
-    /// One thread serves all connections of a transport. It starts with the
-    /// first request, sleeps while nothing is to be done, and ends when the
-    /// transport has been released and its last exchange has ended. No code of
-    /// the app runs on it.
+    /// One thread serves all connections of a transport. It starts with the first request, sleeps while nothing is to
+    /// be done, and ends when the transport has been released and its last exchange has ended. No code of the app runs
+    /// on it.
     ///
-    /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are
-    /// decoded. libcurl itself follows no redirect, keeps no cookie or credential,
-    /// has no timeouts, and sends nothing again.
+    /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are decoded. libcurl itself follows no
+    /// redirect, keeps no cookie or credential, has no timeouts, and sends nothing again.
     public final class CurlTransport: Transport {
         private let settings: CurlSettings
         /// Started for the first request, and once more in a forked process.
@@ -48,12 +46,10 @@
         ///   - connectionsPerOrigin: The number of connections to one origin, and
         ///     so of exchanges with it at once, over HTTP/1.1; values below 1 count
         ///     as 1. Over HTTP/2 one connection carries up to 100 exchanges at once.
-        /// - Throws: ``AtomError/requestable(_:)`` with
-        ///   ``RequestableError/unsupportedConfiguration(_:)`` if a text contains no
-        ///   certificate, or one that can't be decoded, if a pin isn't the base64 of
-        ///   32 bytes, or if the process has no libcurl 7.68 or later, or
-        ///   one that lacks what the arguments need to be safe, for example public
-        ///   key pins.
+        /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/unsupportedConfiguration(_:)`` if a text
+        ///   contains no certificate, or one that can't be decoded, if a pin isn't the base64 of 32 bytes, or if the
+        ///   process has no libcurl 7.68 or later, or one that lacks what the arguments need to be safe, for example
+        ///   public key pins.
         public convenience init(
             authorities: String? = nil, trustsSystem: Bool = true, clientCertificate: ClientCertificate? = nil,
             publicKeyPins: [String] = [], proxy: Proxy = .environment, connectionsPerOrigin: Int = 6

@@ -62,8 +62,7 @@
             nodeCount += 1
         }
 
-        /// - Parameter isTrimmed: Without the whitespace around it, which is not part
-        ///   of a value (RFC 9110 §5.5).
+        /// - Parameter isTrimmed: Without the whitespace around it, which is not part of a value (RFC 9110 §5.5).
         private mutating func append(_ text: String, isTrimmed: Bool = false) {
             func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
             var text = text

@@ -2,9 +2,8 @@ import Foundation
 
 /// The delegate queue of a session: one callback at a time, in order, with urgent blocks before all waiting ones.
 ///
-/// On Linux nothing else limits how much of a response is read: the session's
-/// thread, which the whole process shares, waits while many callbacks do. So
-/// functions that wait for that thread are called with ``call(_:)``.
+/// On Linux nothing else limits how much of a response is read: the session's thread, which the whole process shares,
+/// waits while many callbacks do. So functions that wait for that thread are called with ``call(_:)``.
 final class CallbackQueue: OperationQueue, @unchecked Sendable {
     #if canImport(FoundationNetworking)
         /// How many callbacks may wait before the session's thread does: with the parts that libcurl gives, some 2 MB.

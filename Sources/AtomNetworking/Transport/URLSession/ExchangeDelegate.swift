@@ -177,9 +177,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     #if canImport(FoundationNetworking)
         /// The server closed a kept-alive connection without a response.
         ///
-        /// libcurl repeats the request, although it can't know whether that is allowed
-        /// (RFC 9110 §9.2.2), and the server would wait for a body that Foundation
-        /// doesn't provide again.
+        /// libcurl repeats the request, although it can't know whether that is allowed (RFC 9110 §9.2.2), and the
+        /// server would wait for a body that Foundation doesn't provide again.
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

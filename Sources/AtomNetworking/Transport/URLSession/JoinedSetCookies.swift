@@ -1,10 +1,8 @@
 /// Splits `Set-Cookie` lines that Foundation has joined with a comma and a space.
 ///
-/// Cookies may contain commas too (RFC 9110 §5.3). A line begins after a comma that
-/// a token and an equals sign follow, which no date contains, unless the comma is in
-/// a value between quotes or with spaces: a server that allows spaces also allows
-/// commas, and the text may be another user's. One cookie less is better than one
-/// that no server set.
+/// Cookies may contain commas too (RFC 9110 §5.3). A line begins after a comma that a token and an equals sign follow,
+/// which no date contains, unless the comma is in a value between quotes or with spaces: a server that allows spaces
+/// also allows commas, and the text may be another user's. One cookie less is better than one that no server set.
 enum JoinedSetCookies {
     /// The range of each line; each byte is read only a few times, because a server chooses the commas.
     static func lines<Bytes: RandomAccessCollection>(

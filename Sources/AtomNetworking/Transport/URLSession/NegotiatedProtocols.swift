@@ -13,8 +13,7 @@ struct NegotiatedProtocols: Sendable {
 
     private var multiplexing: [String: Bool] = [:]
 
-    /// - Parameter name: The protocol in the form of ALPN (RFC 7301), such as
-    ///   `h2`; `nil` if there was no connection.
+    /// - Parameter name: The protocol in the form of ALPN (RFC 7301), such as `h2`; `nil` if there was no connection.
     mutating func note(_ name: String?, of url: URL?) {
         guard let name, let server = Self.server(of: url) else { return }
         if multiplexing[server] == nil, multiplexing.count >= Self.maximumCount { multiplexing = [:] }

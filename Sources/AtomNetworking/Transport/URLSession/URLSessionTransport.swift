@@ -45,10 +45,9 @@ public final class URLSessionTransport: Transport {
 
     /// Creates a transport whose session you configure.
     ///
-    /// Use it for what only URLSession knows: waiting for connectivity, networks
-    /// that cost money or are constrained, a proxy, TLS versions, protocols of
-    /// your own. Cookies, caches, credentials and the session's own timeouts stay
-    /// as the SDK needs them.
+    /// Use it for what only URLSession knows: waiting for connectivity, networks that cost money or are constrained, a
+    /// proxy, TLS versions, protocols of your own. Cookies, caches, credentials and the session's own timeouts stay as
+    /// the SDK needs them.
     ///
     /// - Parameters:
     ///   - configuration: What the sessions begin with; ephemeral by default.
@@ -64,10 +63,9 @@ public final class URLSessionTransport: Transport {
     #if !canImport(FoundationNetworking)
         /// Creates a transport whose session you configure, and whose challenges you answer.
         ///
-        /// The app is asked about the connection: which server to trust, which
-        /// client certificate to send, and how to sign in to a proxy. Any other
-        /// challenge is a 401, which the caller gets. On Linux URLSession can't
-        /// answer challenges; ``CurlTransport`` takes certificates there.
+        /// The app is asked about the connection: which server to trust, which client certificate to send, and how to
+        /// sign in to a proxy. Any other challenge is a 401, which the caller gets. On Linux URLSession can't answer
+        /// challenges; ``CurlTransport`` takes certificates there.
         ///
         /// - Parameters:
         ///   - configuration: What the session's configuration is made from.

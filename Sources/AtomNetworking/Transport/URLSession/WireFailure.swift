@@ -109,8 +109,7 @@ enum RequestTrace: Sendable, Equatable {
     /// At least one try may have sent a part of it.
     case mayHaveSent
 
-    /// - Parameter starts: When each try began to send the request; `nil` for one that
-    ///   didn't get so far.
+    /// - Parameter starts: When each try began to send the request; `nil` for one that didn't get so far.
     init(starts: [Date?], bodyBytes: Int64) {
         // Without a try nothing is known: the metrics may be missing.
         let isSent = starts.isEmpty || bodyBytes > 0 || starts.contains { $0 != nil }
