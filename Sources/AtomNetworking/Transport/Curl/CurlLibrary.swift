@@ -10,6 +10,8 @@
         let contentCodings: String
         /// Whether it tells before it sends a request, also again (7.80).
         let tellsOfSending: Bool
+        /// Whether it counts the bytes that it sends of a request; 8.7 doesn't.
+        let countsWhatItSends: Bool
         /// Whether one stream of a connection can be left unread (8.1).
         let holdsSingleStreams: Bool
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
@@ -40,6 +42,7 @@
                     version: version, hasHTTP2: found.has_http2,
                     contentCodings: found.has_zlib ? "gzip, deflate" : "identity",
                     tellsOfSending: found.number >= 0x07_50_00,
+                    countsWhatItSends: !(0x08_07_00..<0x08_08_00).contains(found.number),
                     holdsSingleStreams: found.number >= 0x08_01_00,
                     repeatsUnexpected: found.number >= 0x07_45_00,
                     decodesProxyCredentials: found.number < 0x08_08_00,

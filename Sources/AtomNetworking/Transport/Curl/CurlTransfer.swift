@@ -469,7 +469,7 @@
             if head.isComplete { return .answered }
             if refusal != nil { return .notSent }
             if !isPrepared, settings.library.tellsOfSending || !isConnecting || !isReady { return .notSent }
-            return figure(ATOM_CURLINFO_REQUEST_SIZE) == 0 ? .notSent : .maybeSent
+            return settings.library.countsWhatItSends && figure(ATOM_CURLINFO_REQUEST_SIZE) == 0 ? .notSent : .maybeSent
         }
 
         /// Whether a request may have been sent over a new connection: what is counted
