@@ -296,4 +296,7 @@ struct TokenResponseError: Error, Hashable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+
+    static let unsendable = TokenResponseError(
+        "The access token holds characters that can't be sent (RFC 6750 §2.1), or is longer than 256 KiB.")
 }

@@ -271,9 +271,7 @@ extension SessionActor {
                 }
                 guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
                 else { throw TokenResponseError("The provider returned no new access token.") }
-                guard HeldCredential.canBeSent(credential.accessToken) else {
-                    throw TokenResponseError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
-                }
+                guard HeldCredential.canBeSent(credential.accessToken) else { throw TokenResponseError.unsendable }
                 return credential
             }
         }

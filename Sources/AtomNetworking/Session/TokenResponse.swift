@@ -78,9 +78,7 @@ enum TokenResponse {
         guard let accessToken = members["access_token"] as? String, !accessToken.isEmpty else {
             throw TokenResponseError("The token endpoint's answer has no access_token.")
         }
-        guard HeldCredential.canBeSent(accessToken) else {
-            throw TokenResponseError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
-        }
+        guard HeldCredential.canBeSent(accessToken) else { throw TokenResponseError.unsendable }
         let tokenType = (members["token_type"] as? String)?.trimmingCharacters(in: .whitespacesAndNewlines)
         if let tokenType, !Self.isBearer(tokenType) {
             throw TokenResponseError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")

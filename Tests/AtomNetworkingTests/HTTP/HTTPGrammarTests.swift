@@ -55,6 +55,13 @@ struct HTTPGrammarTests {
         #expect(try #require(HTTPGrammar.violation(inFieldValue: "\u{7F}")).contains("control"))
     }
 
+    @Test("A value has at most 256 KiB, so that libcurl doesn't leave its field out")
+    func longValue() throws {
+        let longest = String(repeating: "é", count: 128 << 10)
+        #expect(HTTPGrammar.violation(inFieldValue: longest) == nil)
+        #expect(try #require(HTTPGrammar.violation(inFieldValue: longest + "e")).contains("256 KiB"))
+    }
+
     @Test(
         "A value may be empty, hold tabs and any script",
         arguments: ["", " ", "\t", "a\tb", "ümläut", "日本", "\"quoted\"", "a,b;c=d", "\u{80}\u{9F}", "😀"])

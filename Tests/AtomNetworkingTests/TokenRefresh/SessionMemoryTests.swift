@@ -225,6 +225,8 @@ struct SessionMemoryTests {
         arguments: [("!", true), ("~", true), (" ", false), ("\u{7F}", false), ("", false)])
     func visible(accessToken: String, canBeSent: Bool) {
         #expect(HeldCredential.canBeSent(accessToken) == canBeSent)
+        #expect(HeldCredential.canBeSent(String(repeating: "a", count: 256 << 10)))
+        #expect(!HeldCredential.canBeSent(String(repeating: "a", count: 256 << 10 | 1)))
     }
 
     @Test("What becomes known of the credential is kept in every phase that has one")

@@ -19,7 +19,9 @@
             }
             if let problem = settings.set(proxy, on: easy) { return problem }
             hasSecureProxy = proxy?.isSecure == true
-            setHeader(request, isProxied: proxy != nil, on: easy)
+            guard setHeader(request, isProxied: proxy != nil, on: easy) else {
+                return .other(.dataLengthExceedsMaximum, "The head of the request is larger than a megabyte")
+            }
             if let body = request.body, body.isStream { reader = BodyReadAhead(body) }
             if request.needsFreshConnection {
                 guard settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy),
@@ -54,7 +56,8 @@
             return atom_curl_set_text(easy, CInt(ATOM_CURLOPT_CUSTOMREQUEST), method) == 0
         }
 
-        private func setHeader(_ request: TransportRequest, isProxied: Bool, on easy: atom_curl_easy) {
+        /// Returns whether libcurl can hold the head, at most 1 MiB with the separators: it would end with no true error.
+        private func setHeader(_ request: TransportRequest, isProxied: Bool, on easy: atom_curl_easy) -> Bool {
             let fields = request.headerFields
             // libcurl may name the host of another request over the same connection.
             let host =
@@ -64,6 +67,7 @@
             var size = 64 + (host?.utf8.count ?? 0)
             for field in own { size += field.name.utf8.count + field.value.utf8.count }
             for field in fields { size += field.name.utf8.count + field.value.utf8.count }
+            guard size + request.target.absoluteString.utf8.count + 4 * fields.count < 1_000_000 else { return false }
             lines.begin(size: size, lines: fields.count + own.count + 3)
             if let host { lines.add("Host", host) }
             for field in own where !fields.contains(field.name) { lines.add(field.name, field.value) }
@@ -79,6 +83,7 @@
                 }
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
+            return true
         }
 
         // Never freed and never changed, so every thread may read it.

@@ -1,10 +1,11 @@
 #if os(Linux)
+    import AtomNetworkingTesting
     import Foundation
     import Testing
 
     @testable import AtomNetworking
 
-    @Suite struct HeaderLinesTests {
+    @Suite(.timeLimit(.minutes(5))) struct HeaderLinesTests {
         private func texts(_ lines: borrowing HeaderLines) -> [String] {
             var texts: [String] = []
             var node = lines.list
@@ -64,6 +65,24 @@
             let value = String(repeating: "a b", count: 400_000)
             #expect(line("X", value) == "X: " + value)
             #expect(line("X", String(repeating: " ", count: 100_000)) == "X;")
+        }
+
+        @Test("The longest field arrives whole, and of a head that libcurl can't hold nothing is sent")
+        func long() async throws {
+            let server = try LoopbackServer { request in
+                .text(String(request.headers.first { $0.name == "X-0" }?.value.utf8.count ?? 0))
+            }
+            defer { server.stop() }
+            let atom = Atom(.forTest(over: try CurlTransport()))
+            let value = String(repeating: "v", count: HTTPGrammar.longestFieldValue)
+            var endpoint = server.endpoint("/")
+            endpoint.headerItems = [HeaderItem(name: "X-0", value: value)]
+            #expect(await atom.outcome(of: endpoint).text == "262144")
+            endpoint.headerItems = (0..<5).map { HeaderItem(name: "X-\($0)", value: value) }
+            let error = await atom.outcome(of: endpoint).error
+            #expect(error?.delivery == .notSent)
+            #expect("\(try #require(error))".contains("head of the request is larger than a megabyte"))
+            #expect(server.requestCount == 1)
         }
     }
 #endif

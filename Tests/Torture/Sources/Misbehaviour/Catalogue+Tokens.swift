@@ -118,7 +118,7 @@ extension Catalogue {
         behaviours.append(
             answering(
                 "a huge token", sound("{\"access_token\": \"\(String(repeating: "a", count: 900_000))\"}"),
-                expecting: .anything))
+                expecting: failsForNow))
         behaviours.append(
             answering(
                 "a token of 16 KB", sound("{\"access_token\": \"\(String(repeating: "a", count: 16_000))\"}"),
