@@ -367,4 +367,27 @@ import Testing
             #expect(measured[0].secureConnection == nil)
         #endif
     }
+
+    #if os(Linux)
+        /// libcurl before 8.3 says when it began to send a body.
+        @Test func aRequestWithABodyWaitsUntilItsResponse() async throws {
+            let gate = Gate()
+            let server = try LoopbackServer { $0.path == "/other" ? .text("") : .text("").after(gate) }
+            defer { server.stop() }
+            let atom = Atom(.forTest(over: try CurlTransport()) { $0.observers = [observer] })
+            var endpoint = server.endpoint("/slow")
+            endpoint.method = .post(Data(count: 100_000))
+            async let outcome = atom.outcome(of: endpoint)
+            #expect(await eventually { server.requests.contains { $0.path == "/slow" } })
+            let start = ContinuousClock.now
+            #expect(await atom.outcome(of: server.endpoint("/other")).response != nil)
+            let passed = start.duration(to: .now)
+            gate.open()
+            #expect(await outcome.response != nil)
+            let waiting = observer.events.compactMap { event in
+                if case .measured(let metrics, attempt: 1) = event.kind { metrics.waiting } else { nil }
+            }
+            #expect(try #require(waiting.last) >= passed, "\(waiting)")
+        }
+    #endif
 }

@@ -56,7 +56,7 @@
             return atom_curl_set_text(easy, CInt(ATOM_CURLOPT_CUSTOMREQUEST), method) == 0
         }
 
-        /// Returns whether libcurl can hold the head, at most 1 MiB with the separators: it would end with no true error.
+        /// Returns whether libcurl can hold the head, at most 1 MiB with the separators; its error would not be true.
         private func setHeader(_ request: TransportRequest, isProxied: Bool, on easy: atom_curl_easy) -> Bool {
             let fields = request.headerFields
             // libcurl may name the host of another request over the same connection.

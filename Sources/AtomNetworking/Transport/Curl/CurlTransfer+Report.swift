@@ -33,7 +33,7 @@
                 domainLookup: (.zero, lookup), connect: (lookup ?? .zero, connected),
                 secureConnection: (secured == nil ? nil : connected, secured),
                 requestStart: moment(ATOM_CURLINFO_PRETRANSFER_TIME),
-                response: (moment(ATOM_CURLINFO_STARTTRANSFER_TIME), moment(ATOM_CURLINFO_TOTAL_TIME)))
+                response: (untilResponse ?? moment(ATOM_CURLINFO_STARTTRANSFER_TIME), moment(ATOM_CURLINFO_TOTAL_TIME)))
             return metrics
         }
 

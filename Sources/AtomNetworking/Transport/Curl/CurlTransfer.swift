@@ -76,6 +76,9 @@
         /// Why the server's certificate is not accepted, while it is looked at.
         @exclusivity(unchecked) private var refusal: CurlError?
         @exclusivity(unchecked) private var hasLines = false
+        /// When a request with a body was begun, and its response, if somebody measures that and libcurl doesn't.
+        @exclusivity(unchecked) private var began: UInt64?
+        @exclusivity(unchecked) private(set) var untilResponse: Duration?
         /// Whether the loop knows that it has something to hand over.
         @exclusivity(unchecked) var isListed = false
 
@@ -109,6 +112,8 @@
         ) -> TransportFailure? {
             let request = exchange.request
             body = request.body?.data
+            let isMeasured = request.wantsMetrics && request.body != nil && !settings.library.tellsOfResponse
+            (began, untilResponse) = (isMeasured ? DispatchTime.now().uptimeNanoseconds : nil, nil)
             errorBuffer[0] = 0
             // Without memory the handle of before is gone, too.
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
@@ -173,6 +178,7 @@
                     statusCode: head.statusCode, headerFields: head.takeFields(),
                     exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)
                 if exchange.request.body != nil {
+                    untilResponse = began.map { .nanoseconds(DispatchTime.now().uptimeNanoseconds - $0) }
                     let length = response.headerFields["Content-Length"]
                     isBare =
                         response.statusCode == 204 || response.statusCode == 304
