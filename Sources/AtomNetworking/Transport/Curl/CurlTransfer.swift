@@ -76,6 +76,9 @@
         /// Why the server's certificate is not accepted, while it is looked at.
         @exclusivity(unchecked) private var refusal: CurlError?
         @exclusivity(unchecked) private var hasLines = false
+        /// Otherwise the handle isn't used again: from 8.7 to 8.15 it remembers that a body was to be sent once more,
+        /// and fails each time.
+        @exclusivity(unchecked) private var hasSucceeded = false
         /// When a request with a body was begun, and its response, if somebody measures that and libcurl doesn't.
         @exclusivity(unchecked) private var began: UInt64?
         @exclusivity(unchecked) private(set) var untilResponse: Duration?
@@ -454,7 +457,7 @@
         /// Gets ready for another exchange; libcurl has no work on it any more.
         func reset() {
             use(-1)
-            if let easy, !settings.library.usesHandlesAgain {
+            if let easy, !hasSucceeded || !settings.library.usesHandlesAgain {
                 atom_curl_easy_free(easy)
                 self.easy = nil
             }
@@ -465,7 +468,7 @@
             peer = ("", 0)
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
-            (isHeldBack, isBare, hasLines) = (false, false, false)
+            (isHeldBack, isBare, hasLines, hasSucceeded) = (false, false, false, false)
             refusal = nil
             refusedExpectation = nil
             reader.take()?.close()
@@ -490,6 +493,7 @@
 
         /// The last event of an exchange that libcurl has ended.
         func end(code: Int) -> TransportEvent {
+            hasSucceeded = code == 0
             if case .body(let error)? = abort {
                 return .failed(TransportFailure(error, delivery: delivery))
             }
