@@ -309,7 +309,7 @@ struct IdleTests {
         let task = Task { try await atom.enqueue(Call()).resume() }
         for _ in 0..<2 { await wire.idle() }
         let text = try #require(reports.all.first?.description)
-        #expect(text.contains("waits for a new token") && text.contains("A refresh waits for its answer."))
+        #expect(text.contains("waits for the session") && text.contains("A refresh waits for its answer."))
         wire.authorizationServer.releaseRefreshes()
         _ = try await task.value
         #expect(reports.all.count == 1)

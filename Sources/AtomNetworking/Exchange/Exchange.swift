@@ -140,7 +140,7 @@ extension Exchange {
     private func queuedBySession(slotOf origin: Origin?) {
         let now = observation == nil ? nil : manager.time.now
         handle(slotOf: origin) { content in
-            if let now, content.machine.isWaitingForSession { content.events.queued(for: .refresh, at: now) }
+            if let now, content.machine.isWaitingForSession { content.events.queued(for: .session, at: now) }
             return content.machine.queuedBySession(hasSlot: origin != nil)
         }
     }

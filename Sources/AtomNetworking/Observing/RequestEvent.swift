@@ -58,8 +58,8 @@ public struct RequestEvent: Sendable {
 
     /// What a request waits for.
     public enum QueueReason: Sendable, Hashable {
-        /// A new access token.
-        case refresh
+        /// The session: the first read of its store, or a refresh that is due or running.
+        case session
         /// The end of other requests to its origin: only so many run at a time.
         case slot
         /// A network, because a ``RetryPolicy`` says so and the device has none.
@@ -140,7 +140,7 @@ extension RequestEvent: Redacted {
         case .described: request + (endpoint.map { " of \($0)" } ?? "")
         case .refused(let failure): "✗ \(endpoint ?? ""), not sent: \(failure)"
         case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
-        case .queued(.refresh): "waits for a refresh: \(request)"
+        case .queued(.session): "waits for the session: \(request)"
         case .queued(.slot): "waits for its turn: \(request)"
         case .queued(.network): "waits for a network: \(request)"
         case .admitted: "goes on: \(request)"

@@ -224,8 +224,8 @@ extension ScriptedTransport {
             switch call.event {
             case .retried(_, _, let delay?):
                 sentences.append("\(call.request) pauses for \(delay) before it is sent again.")
-            case .queued(.refresh):
-                sentences.append("\(call.request) waits for a new token.")
+            case .queued(.session):
+                sentences.append("\(call.request) waits for the session.")
             case .queued(.slot):
                 sentences.append("\(call.request) waits for its turn.")
             case .queued(.network):

@@ -119,7 +119,7 @@ struct WireObserver: RequestObserver {
         guard event.purpose == .service else { return }
         note(event)
         switch event.kind {
-        case .queued(.refresh):
+        case .queued(.session):
             guard let id = event.requestID else { return }
             state.withLock { _ = $0.waitingForToken.insert(id) }
         // Not as soon as it is admitted: the wire doesn't have it yet.

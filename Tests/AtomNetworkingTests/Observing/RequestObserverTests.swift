@@ -123,7 +123,7 @@ import Testing
         #expect(await call.status() == 200)
         #expect(
             observer.story(at: "/x") == [
-                "GET https://api.example.com/x of PathEndpoint", "waits for a refresh: GET https://api.example.com/x",
+                "GET https://api.example.com/x of PathEndpoint", "waits for the session: GET https://api.example.com/x",
                 "goes on: GET https://api.example.com/x", "→ GET https://api.example.com/x",
                 "← HTTP 200 GET https://api.example.com/x",
                 "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
@@ -170,7 +170,7 @@ import Testing
                 "GET https://api.example.com/x of PathEndpoint", "→ GET https://api.example.com/x",
                 "← HTTP 401 GET https://api.example.com/x",
                 "↻ GET https://api.example.com/x: HTTP 401 Unauthorized, to be sent again at once",
-                "waits for a refresh: GET https://api.example.com/x", "goes on: GET https://api.example.com/x",
+                "waits for the session: GET https://api.example.com/x", "goes on: GET https://api.example.com/x",
                 "→ GET https://api.example.com/x, attempt 2", "← HTTP 200 GET https://api.example.com/x",
                 "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
             ])

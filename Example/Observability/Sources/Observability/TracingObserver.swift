@@ -71,7 +71,7 @@ public final class TracingObserver: RequestObserver {
         }
         for attempt in change.complete { end(attempt, of: id, at: event) }
         switch event.kind {
-        case .queued(.refresh): note("waits for a refresh", id, at: event)
+        case .queued(.session): note("waits for the session", id, at: event)
         case .queued(.slot): note("waits for its turn", id, at: event)
         case .admitted: note("goes on", id, at: event)
         case .finished(let summary): finish(id, summary, at: event)

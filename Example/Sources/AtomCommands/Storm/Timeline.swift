@@ -85,7 +85,7 @@ final class TimelineRecorder: RequestObserver, @unchecked Sendable {
             running[id] = Running(request: .init(number: count), since: now)
         case .queued(let reason):
             running[id]?.begin(.waiting, at: now)
-            if reason == .refresh { running[id]?.request.waitedForRefresh = true }
+            if reason == .session { running[id]?.request.waitedForRefresh = true }
         case .sent(let request):
             running[id]?.begin(request.attempt > 1 ? .again : .wire, at: now)
         case .answered(let head) where head.statusCode == 401:
