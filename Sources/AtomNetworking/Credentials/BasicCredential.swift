@@ -33,7 +33,11 @@ public struct BasicCredential: Sendable, Hashable {
             throw .refused(
                 RequestableError.invalidCredential, name, because: "it can't contain control characters (RFC 7617 §2)")
         }
-        return "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
+        let value = "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
+        if let reason = HTTPGrammar.violation(inFieldValue: value) {
+            throw .refused(RequestableError.invalidCredential, "password", because: reason)
+        }
+        return value
     }
 }
 

@@ -298,5 +298,5 @@ struct TokenResponseError: Error, Hashable, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 
     static let unsendable = TokenResponseError(
-        "The access token holds characters that can't be sent (RFC 6750 §2.1), or is longer than 256 KiB.")
+        "The access token holds characters that can't be sent (RFC 6750 §2.1), or is longer than 100 KiB.")
 }

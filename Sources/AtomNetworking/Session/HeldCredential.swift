@@ -114,7 +114,7 @@ struct HeldCredential: Sendable {
 
     /// Whether an access token can stand in a header field (RFC 6750 §2.1).
     static func canBeSent(_ accessToken: String) -> Bool {
-        1...HTTPGrammar.longestFieldValue ~= accessToken.utf8.count
+        1...(HTTPGrammar.longestFieldValue - "Bearer ".utf8.count) ~= accessToken.utf8.count
             && accessToken.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 

@@ -61,6 +61,17 @@ struct BasicCredentialTests {
         }
     }
 
+    @Test("One that makes too long a field is refused")
+    func tooLong() {
+        let credential = BasicCredential(password: String(repeating: "hunter2", count: 11_000), username: "user")
+        let error = refusal { () throws(AtomError) in try credential.authorization() }
+        guard case .invalidCredential(let violation) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(violation.reason.contains("100 KiB"))
+    }
+
     @Test("A line break is found inside a grapheme too")
     func lineBreakInGrapheme() {
         let credential = BasicCredential(password: "a\r\nb", username: "user")

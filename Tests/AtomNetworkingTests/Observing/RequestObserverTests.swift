@@ -369,6 +369,24 @@ import Testing
     }
 
     #if os(Linux)
+        @Test func aResponseThatNeverCameHasNoBeginning() async throws {
+            let server = try LoopbackServer { _ in .closeImmediately }
+            defer { server.stop() }
+            let atom = Atom(
+                .forTest(over: try CurlTransport()) {
+                    $0.observers = [observer]
+                    $0.retryPolicy = RetryPolicy.none
+                })
+            var endpoint = server.endpoint()
+            endpoint.method = .post(Data(count: 10))
+            #expect(await atom.outcome(of: endpoint).error?.delivery == .maybeSent)
+            let measured = observer.events.compactMap { event -> TransportMetrics? in
+                if case .measured(let metrics, attempt: 1) = event.kind { metrics } else { nil }
+            }
+            #expect(try #require(measured.first).remotePort == server.port)
+            #expect(measured.allSatisfy { $0.waiting == nil && $0.receiving == nil })
+        }
+
         /// libcurl before 8.3 says when it began to send a body.
         @Test func aRequestWithABodyWaitsUntilItsResponse() async throws {
             let gate = Gate()

@@ -5,7 +5,7 @@ import Foundation
 struct Timeline: Sendable {
     /// What a request does for a time.
     enum Phase: Sendable {
-        /// It waits for a connection or for a refresh.
+        /// It waits for a connection or for the session.
         case waiting
         /// It is on the wire for the first time.
         case wire
@@ -26,7 +26,7 @@ struct Timeline: Sendable {
         var spans: [Span] = []
         /// When a 401 arrived.
         var refusals: [Double] = []
-        var waitedForRefresh = false
+        var waitedForSession = false
         var isFailed = false
     }
 
@@ -85,7 +85,7 @@ final class TimelineRecorder: RequestObserver, @unchecked Sendable {
             running[id] = Running(request: .init(number: count), since: now)
         case .queued(let reason):
             running[id]?.begin(.waiting, at: now)
-            if reason == .session { running[id]?.request.waitedForRefresh = true }
+            if reason == .session { running[id]?.request.waitedForSession = true }
         case .sent(let request):
             running[id]?.begin(request.attempt > 1 ? .again : .wire, at: now)
         case .answered(let head) where head.statusCode == 401:

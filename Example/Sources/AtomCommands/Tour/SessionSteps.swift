@@ -62,8 +62,8 @@ extension Tour {
         server.updatePolicy { $0.delayMilliseconds = 0 }
         let requests = timeline.timeline.requests
         for (count, fate) in [
-            (requests.count { $0.refusals.isEmpty && !$0.waitedForRefresh }, "were sent at once"),
-            (requests.count { $0.refusals.isEmpty && $0.waitedForRefresh }, "waited for the refresh"),
+            (requests.count { $0.refusals.isEmpty && !$0.waitedForSession }, "were sent at once"),
+            (requests.count { $0.refusals.isEmpty && $0.waitedForSession }, "waited for the refresh"),
             (requests.count { !$0.refusals.isEmpty }, "got a 401, waited for the refresh and were sent once more"),
         ] where count > 0 {
             terminal.print("  \(count < 10 ? " " : "")\(count) \(fate)")

@@ -29,11 +29,15 @@
             let lookup = isNew ? moment(ATOM_CURLINFO_NAMELOOKUP_TIME) : nil
             let connected = isNew ? moment(ATOM_CURLINFO_CONNECT_TIME) : nil
             let secured = isNew ? moment(ATOM_CURLINFO_APPCONNECT_TIME) : nil
+            let start = moment(ATOM_CURLINFO_PRETRANSFER_TIME)
+            // Some set theirs also when the connection ends without a response.
+            let own = untilResponse.map { (start ?? .zero) + $0 }
+            let began = measuresResponse ? own : moment(ATOM_CURLINFO_STARTTRANSFER_TIME)
             metrics.measure(
                 domainLookup: (.zero, lookup), connect: (lookup ?? .zero, connected),
                 secureConnection: (secured == nil ? nil : connected, secured),
-                requestStart: moment(ATOM_CURLINFO_PRETRANSFER_TIME),
-                response: (untilResponse ?? moment(ATOM_CURLINFO_STARTTRANSFER_TIME), moment(ATOM_CURLINFO_TOTAL_TIME)))
+                requestStart: start,
+                response: (head.statusCode > 0 ? began : nil, moment(ATOM_CURLINFO_TOTAL_TIME)))
             return metrics
         }
 

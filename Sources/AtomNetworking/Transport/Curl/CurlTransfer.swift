@@ -47,7 +47,7 @@
         @exclusivity(unchecked) var position = 0
         /// The exchange; `nil` if it was cancelled during the lookup of the address.
         @exclusivity(unchecked) private(set) var exchange: CurlExchange?
-        @exclusivity(unchecked) private var head = ResponseHead()
+        @exclusivity(unchecked) private(set) var head = ResponseHead()
         @exclusivity(unchecked) private var abort: Abort?
         /// Parts of the body that haven't been handed over.
         @exclusivity(unchecked) private var part = Data()
@@ -79,7 +79,9 @@
         /// Otherwise the handle isn't used again: from 8.7 to 8.15 it remembers that a body was to be sent once more,
         /// and fails each time.
         @exclusivity(unchecked) private var hasSucceeded = false
-        /// When a request with a body was begun, and its response, if somebody measures that and libcurl doesn't.
+        /// The size of the request's head, without its first line.
+        @exclusivity(unchecked) var headSize = 0
+        /// When a request with a body was about to be sent, and how long its response took, where libcurl doesn't say.
         @exclusivity(unchecked) private var began: UInt64?
         @exclusivity(unchecked) private(set) var untilResponse: Duration?
         /// Whether the loop knows that it has something to hand over.
@@ -115,8 +117,6 @@
         ) -> TransportFailure? {
             let request = exchange.request
             body = request.body?.data
-            let isMeasured = request.wantsMetrics && request.body != nil && !settings.library.tellsOfResponse
-            (began, untilResponse) = (isMeasured ? DispatchTime.now().uptimeNanoseconds : nil, nil)
             errorBuffer[0] = 0
             // Without memory the handle of before is gone, too.
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
@@ -270,6 +270,12 @@
             }
         }
 
+        /// Whether libcurl says when it began to send the request in place of when its response began.
+        var measuresResponse: Bool {
+            guard !settings.library.tellsOfResponse, let request = exchange?.request else { return false }
+            return request.wantsMetrics && request.body != nil
+        }
+
         /// A request is about to be sent, for the first time or again, from this port; 0 if it isn't known.
         func maySend(from port: UInt16) -> Bool {
             guard exchange != nil else { return false }
@@ -298,6 +304,7 @@
                 }
             }
             isPrepared = true
+            if measuresResponse { began = DispatchTime.now().uptimeNanoseconds }
             return refusal == nil
         }
 
@@ -462,6 +469,7 @@
                 self.easy = nil
             }
             parsedURL = nil
+            (began, untilResponse) = (nil, nil)
             head.reset()
             abort = nil
             passage = Passage()
@@ -478,7 +486,20 @@
             if head.isComplete { return .answered }
             if refusal != nil { return .notSent }
             if !isPrepared, settings.library.tellsOfSending || !isConnecting || !isReady { return .notSent }
-            return settings.library.countsWhatItSends && figure(ATOM_CURLINFO_REQUEST_SIZE) == 0 ? .notSent : .maybeSent
+            let counted = settings.library.countsWhatItSends ? figure(ATOM_CURLINFO_REQUEST_SIZE) : nil
+            return Self.isUnsent(
+                counted: counted, isSecure: exchange?.isSecure != false, size: Int64(headSize) + bodyOffset)
+                ? .notSent : .maybeSent
+        }
+
+        /// Whether nothing has been sent of a request that was about to be.
+        ///
+        /// libcurl counts what it has written whole. Of more than one record of TLS, which
+        /// has 16 KiB, the first ones may have been sent without that.
+        ///
+        /// - Parameter size: How much it may have handed over.
+        static func isUnsent(counted: Int?, isSecure: Bool, size: Int64) -> Bool {
+            counted == 0 && (!isSecure || size < 15 << 10)
         }
 
         /// Whether a request may have been sent over a new connection: what is counted

@@ -46,6 +46,16 @@
             }
         }
 
+        @Test("A request is unsent only if libcurl counts what it sends, and TLS can't have sent a part of it")
+        func unsent() {
+            let large: Int64 = 15 << 10
+            #expect(CurlTransfer.isUnsent(counted: 0, isSecure: false, size: 1 << 20))
+            #expect(CurlTransfer.isUnsent(counted: 0, isSecure: true, size: large - 1))
+            #expect(!CurlTransfer.isUnsent(counted: 0, isSecure: true, size: large))
+            #expect(!CurlTransfer.isUnsent(counted: 1, isSecure: false, size: 0))
+            #expect(!CurlTransfer.isUnsent(counted: nil, isSecure: false, size: 0))
+        }
+
         @Test("A request that may be sent only once is sent once", arguments: Sending.once, End.allCases)
         func once(sending: Sending, end: End) async throws {
             let server = try server(end)
