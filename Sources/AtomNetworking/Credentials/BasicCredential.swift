@@ -13,8 +13,8 @@ public struct BasicCredential: Sendable, Hashable {
 
     /// Creates a credential.
     ///
-    /// A request fails when it is resumed if the user name contains a colon, or
-    /// if either part contains control characters.
+    /// A request fails when it is resumed if the user name contains a colon, if either part contains control
+    /// characters, or if both together are too long for a header field.
     public init(password: String, username: String) {
         self.password = password
         self.username = username
@@ -34,8 +34,10 @@ public struct BasicCredential: Sendable, Hashable {
                 RequestableError.invalidCredential, name, because: "it can't contain control characters (RFC 7617 §2)")
         }
         let value = "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
-        if let reason = HTTPGrammar.violation(inFieldValue: value) {
-            throw .refused(RequestableError.invalidCredential, "password", because: reason)
+        guard value.utf8.count <= HTTPGrammar.longestFieldValue else {
+            throw .refused(
+                RequestableError.invalidCredential, "user name and password",
+                because: "together they are too long for a header field")
         }
         return value
     }

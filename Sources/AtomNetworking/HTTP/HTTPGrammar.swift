@@ -38,7 +38,7 @@ enum HTTPGrammar {
         }
     }
 
-    /// The most bytes of a field's value: no server takes as many, and libcurl leaves out or never sends what is larger.
+    /// The most bytes of a field's value: few servers take as many, and not every libcurl sends more.
     static let longestFieldValue = 100 << 10
 
     static func violation(inFieldValue value: String) -> String? {

@@ -12,6 +12,8 @@
         let tellsOfSending: Bool
         /// Whether it counts the bytes that it sends of a request; 8.7 doesn't.
         let countsWhatItSends: Bool
+        /// The same over TLS; from 8.2 to 8.6 it doesn't always do so over HTTP/2.
+        let countsOverTLS: Bool
         /// Whether it tells when the response to a request with a body began; before 8.3 that is when it began to send.
         let tellsOfResponse: Bool
         /// Whether one stream of a connection can be left unread (8.1).
@@ -45,6 +47,7 @@
                     contentCodings: found.has_zlib ? "gzip, deflate" : "identity",
                     tellsOfSending: found.number >= 0x07_50_00,
                     countsWhatItSends: !(0x08_07_00..<0x08_08_00).contains(found.number),
+                    countsOverTLS: !(0x08_02_00..<0x08_08_00).contains(found.number),
                     tellsOfResponse: found.number >= 0x08_03_00,
                     holdsSingleStreams: found.number >= 0x08_01_00,
                     repeatsUnexpected: found.number >= 0x07_45_00,

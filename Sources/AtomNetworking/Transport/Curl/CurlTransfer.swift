@@ -79,7 +79,7 @@
         /// Otherwise the handle isn't used again: from 8.7 to 8.15 it remembers that a body was to be sent once more,
         /// and fails each time.
         @exclusivity(unchecked) private var hasSucceeded = false
-        /// The size of the request's head, without its first line.
+        /// The size of the request's head, without its method.
         @exclusivity(unchecked) var headSize = 0
         /// When a request with a body was about to be sent, and how long its response took, where libcurl doesn't say.
         @exclusivity(unchecked) private var began: UInt64?
@@ -486,10 +486,12 @@
             if head.isComplete { return .answered }
             if refusal != nil { return .notSent }
             if !isPrepared, settings.library.tellsOfSending || !isConnecting || !isReady { return .notSent }
-            let counted = settings.library.countsWhatItSends ? figure(ATOM_CURLINFO_REQUEST_SIZE) : nil
-            return Self.isUnsent(
-                counted: counted, isSecure: exchange?.isSecure != false, size: Int64(headSize) + bodyOffset)
-                ? .notSent : .maybeSent
+            let isSecure = exchange?.isSecure != false || hasSecureProxy
+            let counts = isSecure ? settings.library.countsOverTLS : settings.library.countsWhatItSends
+            let isUnsent = Self.isUnsent(
+                counted: counts ? figure(ATOM_CURLINFO_REQUEST_SIZE) : nil, isSecure: isSecure,
+                size: Int64(headSize) + bodyOffset)
+            return isUnsent ? .notSent : .maybeSent
         }
 
         /// Whether nothing has been sent of a request that was about to be.
