@@ -32,8 +32,12 @@ struct StoredSessionFaultTests {
         try #require(session.refreshes.count == 1)
         #expect(session.sent[0].token == "A1")
         // If the first run was not over when the second began, the write is tried again.
-        session.time.advance(by: .seconds(1))
-        #expect(await eventually { await store.load()?.accessToken == "A1" })
+        #expect(
+            await eventually {
+                // Its pause may begin only now.
+                session.time.advance(by: .seconds(1))
+                return await store.load()?.accessToken == "A1"
+            })
     }
 
     /// A refresh that is still under way when the store has given its exchange up.
@@ -54,8 +58,12 @@ struct StoredSessionFaultTests {
         #expect(exchange.token == "A1")
         exchange.answer()
         #expect(await call.status() == 200)
-        session.time.advance(by: .seconds(1))
-        #expect(await eventually { (try? await store.load())?.refreshToken == "R1" }, "the refresh token R0 is spent")
+        let isWritten = await eventually {
+            // The pause before another write may begin only now.
+            session.time.advance(by: .seconds(1))
+            return (try? await store.load())?.refreshToken == "R1"
+        }
+        #expect(isWritten, "the refresh token R0 is spent")
         #expect(session.refreshes.count == 1)
     }
 
