@@ -30,9 +30,9 @@
             let connected = isNew ? moment(ATOM_CURLINFO_CONNECT_TIME) : nil
             let secured = isNew ? moment(ATOM_CURLINFO_APPCONNECT_TIME) : nil
             let start = moment(ATOM_CURLINFO_PRETRANSFER_TIME)
-            // Some set theirs also when the connection ends without a response.
             let own = untilResponse.map { (start ?? .zero) + $0 }
             let began = measuresResponse ? own : moment(ATOM_CURLINFO_STARTTRANSFER_TIME)
+            // Some versions have a moment also when the connection ends without a response.
             metrics.measure(
                 domainLookup: (.zero, lookup), connect: (lookup ?? .zero, connected),
                 secureConnection: (secured == nil ? nil : connected, secured),
