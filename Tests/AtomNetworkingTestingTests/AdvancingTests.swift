@@ -109,6 +109,7 @@ struct AdvancingTests {
     @MainActor
     @Test func aConditionThatNeverHoldsIsGivenUp() async {
         let (_, wire) = Atom.scripted()
+        wire.clock.patience = .milliseconds(100)
         var asked = 0
         let holds = await wire.idle(until: {
             asked += 1

@@ -242,6 +242,97 @@ struct ScriptedSessionTests {
         }
     }
 
+    /// Lets other tasks run very often before and after it does anything, as a thread does that stands still.
+    private final class SlowStore: TokenCredentialStore {
+        private let store: RecordingTokenCredentialStore
+
+        init(_ store: RecordingTokenCredentialStore) { self.store = store }
+
+        func load() async throws -> TokenCredential? { try await store.load() }
+
+        func save(_ credential: TokenCredential?) async throws { try await store.save(credential) }
+
+        func exchange(
+            _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+        ) async throws -> TokenCredential? {
+            await standStill()
+            let result = try await store.exchange(body)
+            await standStill()
+            return result
+        }
+
+        private func standStill() async { for _ in 0..<20_000 { await MainActor.run {} } }
+    }
+
+    @Test func idleWaitsForARefreshHoweverLateItBeginsAndEnds() async throws {
+        let wire = ScriptedTransport([.json(Page())])
+        wire.tokenStore.stored = wire.authorizationServer.signIn()
+        var configuration = ServiceConfiguration()
+        configuration.authenticationMethod = .bearer(
+            wire.authorizationServer.authentication(SlowStore(wire.tokenStore)))
+        wire.install(in: &configuration)
+        wire.authorizationServer.revokeAccessTokens()
+        let model = await ListModel(atom: Atom(serviceConfiguration: configuration))
+        await model.appear()
+        await wire.idle()
+        #expect(await model.state == .loaded([Page()]))
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+    }
+
+    @Test func nothingIsWaitedForThatWaitsForAPerson() async throws {
+        struct Login: TokenCredentialProvider {
+            let server: ScriptedAuthorizationServer
+            let button: AsyncStream<Never>
+
+            func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
+                for await _ in button {}
+                return server.signIn()
+            }
+        }
+        let (button, press) = AsyncStream<Never>.makeStream()
+        let wire = ScriptedTransport([.status(204)])
+        // Longer than the time limit.
+        wire.clock.patience = .seconds(3_600)
+        var configuration = ServiceConfiguration()
+        configuration.authenticationMethod = .bearer(
+            wire.authorizationServer.authentication(
+                wire.tokenStore, signIn: Login(server: wire.authorizationServer, button: button)))
+        wire.install(in: &configuration)
+        let atom = Atom(serviceConfiguration: configuration)
+        let task = Task { await failure(atom) }
+        await wire.settle()
+        #expect(wire.requests.isEmpty)
+        press.finish()
+        #expect(await task.value == nil)
+    }
+
+    @Test func nothingIsWaitedForWhileTheSessionPauses() async throws {
+        let (atom, wire) = Atom.scripted(.status(204), signedIn: true, expiringIn: .seconds(60))
+        wire.clock.patience = .seconds(3_600)
+        wire.clock.advance(by: .seconds(61))
+        wire.authorizationServer.failRefreshes(retryAfter: 10)
+        #expect(await failsToRefresh(atom))
+        let task = Task { await failure(atom) }
+        await wire.idle()
+        await wire.settle()
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+        await wire.advance(by: .seconds(10))
+        #expect(await task.value == nil)
+        #expect(wire.authorizationServer.counts.refreshes == 2)
+    }
+
+    @Test func nothingIsWaitedForWhileTheTestHoldsTheStore() async throws {
+        let (atom, wire) = Atom.scripted(.status(204), signedIn: true, expiringIn: .seconds(60))
+        wire.clock.patience = .seconds(3_600)
+        wire.clock.advance(by: .seconds(61))
+        wire.tokenStore.holdWrites()
+        let task = Task { await failure(atom) }
+        await wire.idle()
+        #expect(wire.requests.isEmpty && wire.authorizationServer.counts.refreshes == 1)
+        wire.tokenStore.releaseWrites()
+        #expect(await task.value == nil)
+    }
+
     @Test func sessionStorm() async throws {
         let wrong = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
             for number in 0..<SideBySide.count {

@@ -92,7 +92,8 @@ public struct BearerAuthentication: Sendable {
     /// The window of ``fruitlessRefreshLimit``; 30 s by default.
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
-    var clientSecret: String? { refresh.endpoint?.client.secret }
+    /// Whether the app's own source may be asked.
+    package var hasProvider: Bool { refresh.provider != nil }
 
     /// Creates a method of authentication; the other options are variables with defaults.
     public init(

@@ -258,13 +258,13 @@ final class RequestableQueueManager: Sendable {
 
 extension RequestableQueueManager: RefreshService {
     func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse {
-        guard let bearer,
+        guard let bearer, let client = bearer.refresh.endpoint?.client,
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
         else { return .failed(AtomError.unexpected, retryAfter: nil) }
-        let sent = TokenRequest.isByRefreshToken(bearer) ? credential : nil
+        let sent = client.grantType == .refreshToken ? credential : nil
         return switch await PendingResponse(run(request, listener: .awaiting)).result() {
         case .success(let response):
-            TokenResponse(response, replacing: sent, clientSecret: bearer.clientSecret, sentAt: sentAt.date)
+            TokenResponse(response, replacing: sent, clientSecret: client.secret, sentAt: sentAt.date)
                 .about(response, until: time.now)
         case .failure(let error): .failed(error, retryAfter: nil)
         }

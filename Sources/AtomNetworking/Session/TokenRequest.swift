@@ -21,11 +21,6 @@ enum TokenRequest {
         return post(form, to: endpoint, for: .token, as: client, bearer, timeout)
     }
 
-    /// Whether tokens are renewed with a refresh token.
-    static func isByRefreshToken(_ bearer: BearerAuthentication) -> Bool {
-        bearer.refresh.endpoint?.client.grantType == .refreshToken
-    }
-
     /// A request to revoke a session's tokens (RFC 7009 §2.1): the refresh token,
     /// and with it its access tokens, or else the access token.
     static func revocation(

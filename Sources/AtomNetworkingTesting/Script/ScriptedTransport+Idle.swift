@@ -22,6 +22,9 @@ extension ScriptedTransport {
     ///   another actor, once a call to that actor has returned.
     /// - The same holds for completions on the main actor, and for those on the
     ///   configuration's queue.
+    /// - A refresh that is due has been answered, and the requests that wait for it
+    ///   have gone on, unless it waits for the test, for a pause, or for a
+    ///   `TokenCredentialProvider`.
     ///
     /// What it can't promise, because nothing tells when other people's tasks
     /// are done:
@@ -114,9 +117,8 @@ extension ScriptedTransport {
     /// - Parameters:
     ///   - condition: Called again and again, on the caller's isolation.
     ///   - isolation: The caller's by default.
-    /// - Returns: Whether it holds; `false` if it doesn't after very many turns of
-    ///   other tasks in which nothing happens on the wire, or if the task is
-    ///   cancelled.
+    /// - Returns: Whether it holds; `false` if it doesn't after ``ManualClock/patience``
+    ///   in which nothing happens on the wire, or if the task is cancelled.
     @discardableResult
     public func idle(
         until condition: () -> Bool, isolation: isolated (any Actor)? = #isolation
@@ -125,7 +127,7 @@ extension ScriptedTransport {
         while !condition() {
             guard turns < Turn.most, await becomesQuiet() else { return false }
             let mark = state.withLock { $0.activity }
-            await Turn.takeOne()
+            await Turn.take(after: turns, patience: clock.patience)
             turns = state.withLock { $0.activity } == mark ? turns + 1 : 0
         }
         return true
@@ -141,10 +143,17 @@ extension ScriptedTransport {
             var isSettled = true
             var limit = 0
             repeat {
-                await Turn.takeOne()
+                await Turn.take(after: turns, patience: clock.patience)
                 turns += 1
+                let writesAreHeld = tokenStore.holdsWrites
                 (isSettled, limit) = state.withLock { state in
-                    (state.activity == mark && state.isQuiet, Turn.count(isExpecting: state.expectsTokenRequest))
+                    let limit =
+                        switch state.sessionProgress {
+                        case .none: Turn.few
+                        case .possible: Turn.many
+                        case .certain: writesAreHeld ? Turn.many : Turn.most
+                        }
+                    return (state.activity == mark && state.isQuiet, limit)
                 }
             } while isSettled && turns < limit
             if isSettled { return mark }
@@ -243,11 +252,27 @@ extension ScriptedTransport {
 
 /// Lets other tasks run.
 enum Turn {
-    /// How many are enough.
-    static func count(isExpecting: Bool) -> Int { isExpecting ? 2_000 : 20 }
+    /// How many are enough where nothing is known that could come.
+    static let few = 20
+    /// How many are enough where something may come.
+    static let many = 2_000
+    /// After how many nothing comes any more.
+    ///
+    /// A thread may stand still for longer than `many` of them take, so time
+    /// passes before each of the last.
+    static let most = 2_100
 
-    /// After how many a condition will never hold.
-    static let most = 2_000
+    /// Lets other tasks run once more.
+    ///
+    /// - Parameters:
+    ///   - number: How often it has been done, while nothing has happened.
+    ///   - patience: How long the turns after the first `many` take together.
+    static func take(after number: Int, patience: Duration) async {
+        if number >= many { try? await Task.sleep(for: bounded(patience) / (most - many)) }
+        await takeOne()
+    }
+
+    private static func bounded(_ patience: Duration) -> Duration { min(max(patience, .zero), .seconds(86_400)) }
 
     /// Waits until nothing has happened for so long, in which other tasks have
     /// had their turns.
@@ -256,7 +281,7 @@ enum Turn {
     /// - Returns: Whether that is so; `false` also if the task is cancelled.
     static func standStill(for patience: Duration, _ pulse: @Sendable () -> [Int]?) async -> Bool {
         let ticks = 5
-        let tick = min(max(patience, .zero), .seconds(86_400)) / ticks
+        let tick = bounded(patience) / ticks
         var (mark, quiet) = (pulse(), 0)
         while quiet < ticks {
             guard mark != nil, (try? await Task.sleep(for: tick)) != nil else { return false }

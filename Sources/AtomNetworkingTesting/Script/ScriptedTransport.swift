@@ -155,6 +155,9 @@ public final class ScriptedTransport: Transport {
 
     /// Hears of the results, in addition to those who hear of them already.
     func listen(in configuration: inout ServiceConfiguration) {
+        if case .bearerAuthentication(let bearer) = configuration.authenticationMethod {
+            state.withLock { $0.hasProvider = $0.hasProvider || bearer.hasProvider }
+        }
         // The first one: another may let the test go on.
         configuration.observers.insert(WireObserver(state: state), at: 0)
         configuration.resultHandler = { [state, earlier = configuration.resultHandler] in

@@ -48,6 +48,10 @@ struct WireState: Sendable {
     var hasEventStreams = false
     /// Requests that wait for a new token, or have it and weren't sent.
     var waitingForToken: Set<UInt64> = []
+    /// Whether the session may wait for a provider, which may wait for a person.
+    var hasProvider = false
+    /// Whether a request for a token is out or has failed, so that the session may pause.
+    var hasOpenRefresh = false
     /// Requests for a token that wait for the test.
     var heldTokenRequests = 0
     /// The calls that have no outcome, and what each of them has last met.
@@ -63,8 +67,14 @@ struct WireState: Sendable {
     /// Whether nothing happens without anybody's help, as far as this is known.
     var isQuiet: Bool { busy == 0 && (undelivered <= 0 || hasEventStreams) }
 
-    /// Whether the session is about to ask for a token.
-    var expectsTokenRequest: Bool { !waitingForToken.isEmpty && heldTokenRequests == 0 }
+    /// Whether the session goes on without anybody's help.
+    enum SessionProgress { case none, possible, certain }
+
+    /// Whether the session is about to ask for a token, or to let the requests go on that wait for it.
+    var sessionProgress: SessionProgress {
+        guard !waitingForToken.isEmpty, heldTokenRequests == 0 else { return .none }
+        return hasProvider || hasOpenRefresh ? .possible : .certain
+    }
 
     /// The next answer in order.
     mutating func nextAnswer() -> ScriptedResponse? {
@@ -116,6 +126,7 @@ struct WireObserver: RequestObserver {
     let state: Watched<WireState>
 
     func observe(_ event: RequestEvent) {
+        noteRefresh(event)
         guard event.purpose == .service else { return }
         note(event)
         switch event.kind {
@@ -135,6 +146,17 @@ struct WireObserver: RequestObserver {
         default:
             break
         }
+    }
+
+    /// Notes how far a refresh has got.
+    private func noteRefresh(_ event: RequestEvent) {
+        let isOpen: Bool
+        switch (event.purpose, event.kind) {
+        case (.token, .queued), (.token, .sent), (.token, .retried), (_, .refreshed(_?)): isOpen = true
+        case (.token, .finished(let summary)): isOpen = summary.statusCode != 200
+        default: return
+        }
+        state.withLock { $0.hasOpenRefresh = isOpen }
     }
 
     /// Notes what a call waits for.

@@ -88,6 +88,9 @@ public final class RecordingTokenCredentialStore: RefreshIntentRecording {
     /// Whether somebody exchanges or saves now.
     public var isInUse: Bool { state.withLock { $0.isInUse } }
 
+    /// Whether exchanges wait before they store their tokens.
+    var holdsWrites: Bool { state.withLock { $0.holdsWrites } }
+
     /// Everything that has happened, in order.
     public var operations: [Operation] { state.withLock { $0.operations } }
 
