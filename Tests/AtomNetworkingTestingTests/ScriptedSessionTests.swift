@@ -126,10 +126,6 @@ struct ScriptedSessionTests {
     }
 
     @Test func aRefusedRefreshAsksTheProviderOfTheTest() async throws {
-        struct Login: TokenCredentialProvider {
-            let server: ScriptedAuthorizationServer
-            func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential { server.signIn() }
-        }
         let wire = ScriptedTransport([.status(204)])
         let server = wire.authorizationServer
         wire.tokenStore.stored = server.signIn()
@@ -264,31 +260,75 @@ struct ScriptedSessionTests {
         private func standStill() async { for _ in 0..<20_000 { await MainActor.run {} } }
     }
 
-    @Test func idleWaitsForARefreshHoweverLateItBeginsAndEnds() async throws {
-        let wire = ScriptedTransport([.json(Page())])
+    private struct Login: TokenCredentialProvider {
+        let server: ScriptedAuthorizationServer
+        var button: AsyncStream<Never>?
+
+        func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
+            if let button { for await _ in button {} }
+            return server.signIn()
+        }
+    }
+
+    /// A service whose store is slow.
+    private func slowAtom(_ wire: ScriptedTransport, signIn provider: Login? = nil) -> Atom {
         wire.tokenStore.stored = wire.authorizationServer.signIn()
         var configuration = ServiceConfiguration()
         configuration.authenticationMethod = .bearer(
-            wire.authorizationServer.authentication(SlowStore(wire.tokenStore)))
+            wire.authorizationServer.authentication(SlowStore(wire.tokenStore), signIn: provider))
         wire.install(in: &configuration)
         wire.authorizationServer.revokeAccessTokens()
-        let model = await ListModel(atom: Atom(serviceConfiguration: configuration))
+        return Atom(serviceConfiguration: configuration)
+    }
+
+    @Test(arguments: [false, true])
+    func idleWaitsForARefreshHoweverLateItBeginsAndEnds(hasProvider: Bool) async throws {
+        let wire = ScriptedTransport([.json(Page())])
+        let atom = slowAtom(wire, signIn: hasProvider ? Login(server: wire.authorizationServer) : nil)
+        let model = await ListModel(atom: atom)
         await model.appear()
         await wire.idle()
         #expect(await model.state == .loaded([Page()]))
         #expect(wire.authorizationServer.counts.refreshes == 1)
     }
 
-    @Test func nothingIsWaitedForThatWaitsForAPerson() async throws {
-        struct Login: TokenCredentialProvider {
-            let server: ScriptedAuthorizationServer
-            let button: AsyncStream<Never>
+    @Test func idleWaitsForTheRefreshAfterOneThatFailed() async throws {
+        let wire = ScriptedTransport([.json(Page())])
+        let atom = slowAtom(wire)
+        wire.authorizationServer.failRefreshes()
+        #expect(await failsToRefresh(atom))
+        let model = await ListModel(atom: atom)
+        await model.appear()
+        await wire.settle()
+        #expect(await model.state == .loaded([Page()]))
+    }
 
-            func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
-                for await _ in button {}
-                return server.signIn()
-            }
-        }
+    @Test func advancingWaitsForTheRefreshAfterAPause() async throws {
+        let wire = ScriptedTransport([.status(204)])
+        let atom = slowAtom(wire)
+        wire.authorizationServer.failRefreshes(retryAfter: 10)
+        #expect(await failsToRefresh(atom))
+        let task = Task { await failure(atom) }
+        await wire.settle()
+        // The deadline of the request is at thirty.
+        await wire.advance(by: .seconds(40))
+        #expect(await task.value == nil)
+    }
+
+    @Test func heldWritesDoNotHoldUpTheRefreshBeforeThem() async throws {
+        let wire = ScriptedTransport([.json(Page())])
+        let atom = slowAtom(wire)
+        wire.tokenStore.holdWrites()
+        let model = await ListModel(atom: atom)
+        await model.appear()
+        await wire.idle()
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+        wire.tokenStore.releaseWrites()
+        await wire.idle()
+        #expect(await model.state == .loaded([Page()]))
+    }
+
+    @Test func nothingIsWaitedForThatWaitsForAPerson() async throws {
         let (button, press) = AsyncStream<Never>.makeStream()
         let wire = ScriptedTransport([.status(204)])
         // Longer than the time limit.
@@ -330,6 +370,56 @@ struct ScriptedSessionTests {
         await wire.idle()
         #expect(wire.requests.isEmpty && wire.authorizationServer.counts.refreshes == 1)
         wire.tokenStore.releaseWrites()
+        #expect(await task.value == nil)
+    }
+
+    @Test func nothingIsWaitedForWhileAnotherProcessHasTheStore() async throws {
+        let (atom, wire) = Atom.scripted(.status(204), signedIn: true, expiringIn: .seconds(60))
+        wire.clock.patience = .seconds(3_600)
+        wire.clock.advance(by: .seconds(61))
+        let other = RecordingTokenCredentialStore(sharing: wire.tokenStore)
+        let (gate, open) = AsyncStream<Never>.makeStream()
+        let (beginning, begin) = AsyncStream<Never>.makeStream()
+        let holder = Task {
+            try await other.exchange { stored in
+                begin.finish()
+                for await _ in gate {}
+                return stored
+            }
+        }
+        for await _ in beginning {}
+        let task = Task { await failure(atom) }
+        await wire.settle()
+        #expect(wire.authorizationServer.counts.refreshes == 0)
+        open.finish()
+        #expect(await task.value == nil)
+        _ = try await holder.value
+    }
+
+    /// A store that the wire doesn't know holds the session up.
+    @Test func whatTheTestHoldsUpItselfIsGivenUp() async throws {
+        final class Gated: TokenCredentialStore {
+            let (gate, open) = AsyncStream<Never>.makeStream()
+
+            func load() async throws -> TokenCredential? {
+                for await _ in gate {}
+                return TokenCredential(accessToken: "a", expiresAt: .distantFuture, refreshToken: "r")
+            }
+
+            func save(_ credential: TokenCredential?) async throws {}
+        }
+        let store = Gated()
+        let (atom, wire) = Atom.scripted(.status(204)) {
+            $0.authenticationMethod = .bearer(
+                BearerAuthentication(
+                    endpoint: ScriptedTransport().authorizationServer.tokenEndpoint, client: ClientCredential(id: "c"),
+                    store: store))
+        }
+        wire.clock.patience = .milliseconds(100)
+        let task = Task { await failure(atom) }
+        await wire.settle()
+        #expect(wire.requests.isEmpty)
+        store.open.finish()
         #expect(await task.value == nil)
     }
 

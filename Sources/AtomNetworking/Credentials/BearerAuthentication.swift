@@ -20,7 +20,7 @@
 /// ```
 public struct BearerAuthentication: Sendable {
     /// Where a new credential comes from.
-    enum Refresh: Sendable {
+    package enum Refresh: Sendable {
         case endpoint(AuthorizationEndpoint, ClientCredential)
         /// The app's own source.
         case provider(any TokenCredentialProvider)
@@ -44,9 +44,9 @@ public struct BearerAuthentication: Sendable {
         }
     }
 
-    let refresh: Refresh
+    package var refresh: Refresh
 
-    let keeper: SessionKeeper
+    package let keeper: SessionKeeper
 
     /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the default, for nowhere.
     ///
@@ -92,9 +92,6 @@ public struct BearerAuthentication: Sendable {
     /// The window of ``fruitlessRefreshLimit``; 30 s by default.
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
-    /// Whether the app's own source may be asked.
-    package var hasProvider: Bool { refresh.provider != nil }
-
     /// Creates a method of authentication; the other options are variables with defaults.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, writable: any TokenCredentialWritable
@@ -134,7 +131,7 @@ public struct BearerAuthentication: Sendable {
 }
 
 /// Where a session's tokens are; neither knows anything of a session.
-enum SessionKeeper: Sendable {
+package enum SessionKeeper: Sendable {
     /// Read and set at once, on any thread.
     case variable(any TokenCredentialWritable)
     /// It takes time, can fail, and may be shared with other processes.

@@ -36,6 +36,7 @@ extension RequestSummary: CustomStringConvertible {
 /// An ``AtomError`` without what it carries: no response and no error of the app's.
 public struct RequestFailure: Sendable, Hashable, CustomStringConvertible {
     package let kind: AtomError.Kind
+    package let retryAt: Date?
     /// The name of the error's case, such as `session` or `cancelled`.
     public var name: String { kind.rawValue }
     /// The code of an ``AtomError/session(_:)``.
@@ -50,6 +51,7 @@ public struct RequestFailure: Sendable, Hashable, CustomStringConvertible {
     init(_ error: AtomError) {
         kind = error.kind
         if case .session(let cause) = error { code = (cause as? URLError)?.code } else { code = nil }
+        retryAt = error.retryAt
         delivery = error.delivery
         isConnectivityFailure = error.isConnectivityFailure
         description = error.explanation

@@ -145,20 +145,27 @@ extension ScriptedTransport {
             repeat {
                 await Turn.take(after: turns, patience: clock.patience)
                 turns += 1
-                let writesAreHeld = tokenStore.holdsWrites
+                let now = clock.now
                 (isSettled, limit) = state.withLock { state in
-                    let limit =
-                        switch state.sessionProgress {
-                        case .none: Turn.few
-                        case .possible: Turn.many
-                        case .certain: writesAreHeld ? Turn.many : Turn.most
-                        }
-                    return (state.activity == mark && state.isQuiet, limit)
+                    (state.activity == mark && state.isQuiet, Turn.limit(state.sessionProgress(at: now)))
                 }
             } while isSettled && turns < limit
+            if isSettled, turns == Turn.most { tellOfTheSession() }
             if isSettled { return mark }
             guard await becomesQuiet() else { return nil }
         }
+    }
+
+    /// Says once what a test has waited for that it may hold up itself.
+    private func tellOfTheSession() {
+        let isNew = state.withLock { state in
+            defer { state.hasToldOfSession = true }
+            return !state.hasToldOfSession
+        }
+        guard isNew, !Task.isCancelled else { return }
+        let text =
+            "The test of \(place) has waited \(clock.patience) for a refresh, or for the token store. \(leftovers)\n"
+        FileHandle.standardError.write(Data(text.utf8))
     }
 
     private func becomesQuiet() async -> Bool {
@@ -253,14 +260,22 @@ extension ScriptedTransport {
 /// Lets other tasks run.
 enum Turn {
     /// How many are enough where nothing is known that could come.
-    static let few = 20
+    private static let few = 20
     /// How many are enough where something may come.
-    static let many = 2_000
+    private static let many = 2_000
     /// After how many nothing comes any more.
     ///
     /// A thread may stand still for longer than `many` of them take, so time
     /// passes before each of the last.
     static let most = 2_100
+
+    static func limit(_ progress: WireState.SessionProgress) -> Int {
+        switch progress {
+        case .none: few
+        case .possible: many
+        case .certain: most
+        }
+    }
 
     /// Lets other tasks run once more.
     ///

@@ -115,6 +115,7 @@ public final class ScriptedTransport: Transport {
         place = ScriptProblem.Place(fileID, filePath, line)
         authorizationServer = ScriptedAuthorizationServer(clock: clock)
         tokenStore = RecordingTokenCredentialStore()
+        state.withLock { [tokenStore] in $0.stores = [tokenStore] }
     }
 
     deinit {
@@ -155,11 +156,20 @@ public final class ScriptedTransport: Transport {
 
     /// Hears of the results, in addition to those who hear of them already.
     func listen(in configuration: inout ServiceConfiguration) {
-        if case .bearerAuthentication(let bearer) = configuration.authenticationMethod {
-            state.withLock { $0.hasProvider = $0.hasProvider || bearer.hasProvider }
+        if case .bearerAuthentication(var bearer) = configuration.authenticationMethod {
+            if case .store(let store as RecordingTokenCredentialStore) = bearer.keeper {
+                state.withLock { $0.stores.append(store) }
+            }
+            switch bearer.refresh {
+            case .endpoint: break
+            case .provider(let provider): bearer.refresh = .provider(ObservedProvider(provider, state))
+            case .endpointOrProvider(let endpoint, let client, let provider):
+                bearer.refresh = .endpointOrProvider(endpoint, client, ObservedProvider(provider, state))
+            }
+            configuration.authenticationMethod = .bearerAuthentication(bearer)
         }
         // The first one: another may let the test go on.
-        configuration.observers.insert(WireObserver(state: state), at: 0)
+        configuration.observers.insert(WireObserver(state: state, clock: clock), at: 0)
         configuration.resultHandler = { [state, earlier = configuration.resultHandler] in
             earlier?()
             state.withLock { $0.undelivered -= 1 }

@@ -48,10 +48,15 @@ struct WireState: Sendable {
     var hasEventStreams = false
     /// Requests that wait for a new token, or have it and weren't sent.
     var waitingForToken: Set<UInt64> = []
-    /// Whether the session may wait for a provider, which may wait for a person.
-    var hasProvider = false
-    /// Whether a request for a token is out or has failed, so that the session may pause.
-    var hasOpenRefresh = false
+    /// Requests for a token that are out: what they wait for isn't known.
+    var tokenRequests: Set<UInt64> = []
+    /// Calls of providers, which may wait for a person.
+    var providerCalls = 0
+    /// When a session that could not get a token tries again.
+    var pauseEnd: MonotonicInstant?
+    /// The stores of the services, which a test can hold up.
+    var stores: [RecordingTokenCredentialStore] = []
+    var hasToldOfSession = false
     /// Requests for a token that wait for the test.
     var heldTokenRequests = 0
     /// The calls that have no outcome, and what each of them has last met.
@@ -71,9 +76,12 @@ struct WireState: Sendable {
     enum SessionProgress { case none, possible, certain }
 
     /// Whether the session is about to ask for a token, or to let the requests go on that wait for it.
-    var sessionProgress: SessionProgress {
+    func sessionProgress(at now: MonotonicInstant) -> SessionProgress {
         guard !waitingForToken.isEmpty, heldTokenRequests == 0 else { return .none }
-        return hasProvider || hasOpenRefresh ? .possible : .certain
+        let isHeldUp =
+            !tokenRequests.isEmpty || providerCalls > 0 || pauseEnd.map { now < $0 } ?? false
+            || stores.contains(where: \.isHeldUp)
+        return isHeldUp ? .possible : .certain
     }
 
     /// The next answer in order.
@@ -124,6 +132,7 @@ struct WireState: Sendable {
 /// Hears of the requests of a service, for a wire's waiting.
 struct WireObserver: RequestObserver {
     let state: Watched<WireState>
+    let clock: ManualClock
 
     func observe(_ event: RequestEvent) {
         noteRefresh(event)
@@ -150,13 +159,17 @@ struct WireObserver: RequestObserver {
 
     /// Notes how far a refresh has got.
     private func noteRefresh(_ event: RequestEvent) {
-        let isOpen: Bool
         switch (event.purpose, event.kind) {
-        case (.token, .queued), (.token, .sent), (.token, .retried), (_, .refreshed(_?)): isOpen = true
-        case (.token, .finished(let summary)): isOpen = summary.statusCode != 200
-        default: return
+        case (.token, .queued), (.token, .sent), (.token, .retried):
+            if let id = event.requestID { state.withLock { _ = $0.tokenRequests.insert(id) } }
+        case (.token, .finished):
+            if let id = event.requestID { state.withLock { _ = $0.tokenRequests.remove(id) } }
+        case (_, .refreshed(let failure?)):
+            let pause = failure.retryAt.map { min($0.timeIntervalSince(clock.date), 1e9) } ?? 0
+            let end = clock.now.advanced(by: .seconds(pause))
+            state.withLock { $0.pauseEnd = end }
+        default: break
         }
-        state.withLock { $0.hasOpenRefresh = isOpen }
     }
 
     /// Notes what a call waits for.
@@ -172,5 +185,22 @@ struct WireObserver: RequestObserver {
             guard let request = event.request?.description else { return }
             state.withLock { $0.calls[id] = (request, event.kind) }
         }
+    }
+}
+
+/// An app's provider, whose calls a wire counts.
+struct ObservedProvider: TokenCredentialProvider {
+    private let provider: any TokenCredentialProvider
+    private let state: Watched<WireState>
+
+    init(_ provider: any TokenCredentialProvider, _ state: Watched<WireState>) {
+        self.provider = provider
+        self.state = state
+    }
+
+    func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
+        state.withLock { $0.providerCalls += 1 }
+        defer { state.withLock { $0.providerCalls -= 1 } }
+        return try await provider.credential(replacing: rejected)
     }
 }

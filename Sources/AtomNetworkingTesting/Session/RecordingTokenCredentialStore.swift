@@ -36,6 +36,10 @@ public final class RecordingTokenCredentialStore: RefreshIntentRecording {
         var operations: [Operation] = []
         var isInUse = false
         var holdsWrites = false
+        /// How many wait for the exclusive access.
+        var waiting = 0
+        /// How many wait to store their tokens.
+        var heldWrites = 0
         var intent: String?
         var loadError: (any Error)?
         var saveError: (any Error)?
@@ -88,8 +92,10 @@ public final class RecordingTokenCredentialStore: RefreshIntentRecording {
     /// Whether somebody exchanges or saves now.
     public var isInUse: Bool { state.withLock { $0.isInUse } }
 
-    /// Whether exchanges wait before they store their tokens.
-    var holdsWrites: Bool { state.withLock { $0.holdsWrites } }
+    /// Whether an exchange or a save waits for somebody else's, or for ``releaseWrites()``.
+    var isHeldUp: Bool {
+        state.withLock { $0.isInUse && $0.waiting > 0 || $0.holdsWrites && $0.heldWrites > 0 }
+    }
 
     /// Everything that has happened, in order.
     public var operations: [Operation] { state.withLock { $0.operations } }
@@ -198,8 +204,10 @@ extension RecordingTokenCredentialStore {
             throw error
         }
         if state.withLock({ $0.holdsWrites }) {
+            state.withLock { $0.heldWrites += 1 }
             // In a task of its own, which isn't cancelled.
             _ = await Task { [state] in await state.wait { !$0.holdsWrites } }.value
+            state.withLock { $0.heldWrites -= 1 }
         }
         return try state.withLock { state in
             guard state.stored == old else {
@@ -229,12 +237,14 @@ extension RecordingTokenCredentialStore {
 
     private func acquire() async throws {
         while true {
-            guard await state.wait(until: { !$0.isInUse }) else { throw CancellationError() }
             let isMine = state.withLock { state in
                 defer { state.isInUse = true }
+                if state.isInUse { state.waiting += 1 }
                 return !state.isInUse
             }
             if isMine { return }
+            defer { state.withLock { $0.waiting -= 1 } }
+            guard await state.wait(until: { !$0.isInUse }) else { throw CancellationError() }
         }
     }
 
