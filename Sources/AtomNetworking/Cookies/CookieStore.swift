@@ -76,7 +76,10 @@ final class CookieStore: @unchecked Sendable {
             if let storage {
                 if !address.isSecure, storage.kept(at: now).contains(where: { $0.isSecureAgainst(cookie) }) { continue }
                 // A cookie that has expired removes an older one with its name.
-                if let cookie = HTTPCookie(cookie) { storage.setCookie(cookie) }
+                guard let cookie = HTTPCookie(cookie) else { continue }
+                storage.setCookie(cookie)
+                // The app may have removed all of them meanwhile.
+                if content.withLock({ era != $0.era }) { storage.deleteCookie(cookie) }
             }
         }
     }

@@ -10,10 +10,7 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     let exchange: Exchange
     let request: TransportRequest
-    /// The era of the service's cookies in which it was sent.
-    let cookieEra: Int
-    /// Whether it was sent with some of them.
-    let hasCookies: Bool
+    let cookieTerms: AttemptSigning.CookieTerms
 
     var deadlinePlace = DeadlinePlace()
 
@@ -38,13 +35,12 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     @exclusivity(unchecked) var sent: Int64 = 0
 
     init(
-        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0,
-        hasCookies: Bool = false
+        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink,
+        _ cookieTerms: AttemptSigning.CookieTerms
     ) {
         self.exchange = exchange
         self.request = request
-        self.cookieEra = cookieEra
-        self.hasCookies = hasCookies
+        self.cookieTerms = cookieTerms
         self.sink = sink
     }
 

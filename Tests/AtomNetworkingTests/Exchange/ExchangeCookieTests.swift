@@ -148,6 +148,62 @@ import Testing
         #expect(cookies(session) == [nil, "sid=A0", nil, "sid=A0"])
     }
 
+    /// A request to a service without a session.
+    private struct Page: Requestable {
+        var host = "api.example.com"
+        var pathText: String
+        func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: host) }
+        func path() throws(AtomError) -> URLPath { try URLPath(pathText) }
+    }
+
+    @Test(arguments: ["redirect", "retry", "slot"])
+    func nothingIsSentWithTheCookiesOfWhoeverComesNext(after event: String) async throws {
+        let logins = Locked(["Ada", "Bo"])
+        let transport = ScriptedTransport.held { exchange in
+            guard exchange.request.path == "/login" else { return }
+            let name = logins.with { $0.removeFirst() }
+            exchange.answer(headers: [("Set-Cookie", "sid=\(name); Domain=example.com; Path=/")])
+        }
+        let time = ManualClock()
+        var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"))
+        configuration.transport = transport
+        configuration.retryPolicy = .standard
+        configuration.maximumExchangesPerOrigin = event == "slot" ? 1 : nil
+        let atom = Atom(configuration, time: time)
+        func call(_ path: String, on host: String = "api.example.com") -> Call {
+            let call = Call()
+            call.keep(atom.enqueue(Page(host: host, pathText: path)).resume { call.heard($0) })
+            return call
+        }
+        func login() async { #expect(await call("/login", on: "www.example.com").status() == 200) }
+        await login()
+        let first = event == "slot" ? call("/first") : nil
+        let late = call("/late")
+        let exchange = await transport.exchange(1)
+        if event == "retry" {
+            exchange.answer(status: 503)
+            #expect(await time.waitForAlarm(within: .seconds(5)))
+        }
+        atom.removeCookies()
+        await login()
+        switch event {
+        case "redirect": exchange.answer(status: 302, headers: [("Location", "/next")])
+        case "retry": time.advance(by: .seconds(5))
+        default:
+            exchange.answer()
+            #expect(await first?.status() == 200)
+            // Nobody's: it had none yet.
+            await transport.exchange(3).answer()
+            #expect(await late.status() == 200)
+            #expect(transport.requests.map(\.path) == ["/login", "/first", "/login", "/late"])
+            return #expect(Self.cookies(transport) == [nil, "sid=Ada", nil, nil])
+        }
+        let error = await late.error()
+        guard case .authentication(.signedOut) = error else { return #expect(Bool(false), "\(error)") }
+        #expect(error?.delivery == .answered)
+        #expect(transport.requests.map(\.path) == ["/login", "/late", "/login"])
+    }
+
     @Test func anAnswerNobodyWaitsForSetsNothing() async throws {
         let transport = ScriptedTransport.held(endsOnCancel: false)
         let atom = Self.atom(transport, time: ManualClock())
