@@ -70,7 +70,16 @@ struct OutcomeTerms: Sendable {
         }
         return error.noting(
             record(story).request(at: target.absoluteString, until: manager.time.now), earlier: story.failures,
-            retryAt: retryAt, secrets: fields?.secrets)
+            retryAt: retryAt, secrets: fields.map { $0.secrets + target.querySecrets })
+    }
+}
+
+extension TargetURL {
+    /// What a server may repeat of the query; shorter values are choices, such as a language.
+    fileprivate var querySecrets: [String] {
+        pathAndQuery.split(separator: "?", maxSplits: 1).dropFirst().joined().split(separator: "&").map {
+            String($0.drop { $0 != "=" }.dropFirst())
+        }.filter { $0.utf8.count > 3 }
     }
 }
 

@@ -100,6 +100,7 @@ struct SecrecyTests {
     func repeated(status: Int) async throws {
         struct Page: Requestable {
             var headerItems: [HeaderItem]?
+            var queryItems: [QueryItem]?
             func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "a.example") }
         }
         let token = TokenCredential(accessToken: "hunter2", expiresAt: .distantFuture, refreshToken: "")
@@ -110,11 +111,13 @@ struct SecrecyTests {
             (.none, [HeaderItem(name: "Authorization", value: "Key hunter2")]),
             (.none, [HeaderItem(name: "Cookie", value: "a=b; s=hunter2")]),
             (.none, [HeaderItem(name: "X-Api-Key", value: "hunter2")]),
+            (.none, nil),
         ] {
             let (atom, _) = Atom.scripted(
                 .text("nobody called hunter2 lives here", status: status),
                 configure: { $0.authenticationMethod = method })
-            let call = atom.enqueue(Page(headerItems: items))
+            let query = items == nil ? [QueryItem(name: "q", value: "hunter2")] : nil
+            let call = atom.enqueue(Page(headerItems: items, queryItems: query))
             let error = try #require(
                 await #expect(throws: AtomError.self) { try await call.resume(expecting: Int.self) })
             Self.expectSilence(error)
