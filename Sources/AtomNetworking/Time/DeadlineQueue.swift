@@ -65,11 +65,12 @@ final class DeadlineQueue: Sendable {
         let now = time.now
         let due = guarded.withLock { deadlines in
             deadlines.alarmedAt = nil
-            let due = deadlines.removeAll(until: now)
+            let due = deadlines.removeFirst(until: now)
+            // Also if another one is due: observers that wait hold up one request.
             armIfNeeded(&deadlines, guarded, time)
             return due
         }
-        for bearer in due { bearer.deadlinePassed(at: now) }
+        due?.deadlinePassed(at: now)
     }
 
     private static func armIfNeeded(
@@ -102,13 +103,10 @@ private struct Deadlines {
         place(entry, near: position)
     }
 
-    mutating func removeAll(until instant: MonotonicInstant) -> [any DeadlineBearer] {
-        var removed: [any DeadlineBearer] = []
-        while let first = heap.first, first.instant <= instant {
-            removed.append(first.bearer)
-            remove(at: 0)
-        }
-        return removed
+    mutating func removeFirst(until instant: MonotonicInstant) -> (any DeadlineBearer)? {
+        guard let first = heap.first, first.instant <= instant else { return nil }
+        remove(at: 0)
+        return first.bearer
     }
 
     mutating func remove(at position: Int) {

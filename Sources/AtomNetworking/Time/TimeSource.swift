@@ -127,7 +127,8 @@ final class DispatchAlarm: Alarm, @unchecked Sendable {
             target = nil
             return true
         }
-        if isDue { ring() }
+        // Whoever is told may wait, and the alarm may be set again meanwhile.
+        if isDue { DispatchQueue(label: "AtomNetworking.ring", qos: .userInitiated).async(execute: ring) }
     }
 }
 

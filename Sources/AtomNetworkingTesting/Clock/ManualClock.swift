@@ -45,7 +45,7 @@ public final class ManualClock: TimeSource {
     }
 
     /// After how many of them time stands still.
-    private static let mostLateSettings = 10_000
+    private static let mostLateSettings = 100_000
 
     private let state: Watched<State>
     private let onProblem: @Sendable (ScriptProblem) -> Void

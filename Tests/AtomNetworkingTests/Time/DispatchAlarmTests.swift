@@ -23,6 +23,35 @@ import Testing
         #expect(await iterator.next() == nil, "it went off more than once")
     }
 
+    private final class Bearer: DeadlineBearer, @unchecked Sendable {
+        // Only the queue uses it.
+        var deadlinePlace = DeadlinePlace()
+        private let tell: @Sendable () -> Void
+
+        init(_ tell: @escaping @Sendable () -> Void) { self.tell = tell }
+
+        func deadlinePassed(at now: MonotonicInstant) { tell() }
+    }
+
+    @Test("Whoever waits when a deadline has passed holds up none of the others", arguments: [0, 20])
+    func waiting(milliseconds: Int) async {
+        let deadlines = DeadlineQueue(time: SystemTimeSource())
+        let (gate, heard) = (DispatchSemaphore(value: 0), AsyncStream<Int>.makeStream())
+        defer { gate.signal() }
+        let first = Bearer {
+            heard.continuation.yield(1)
+            gate.wait()
+        }
+        let second = Bearer { heard.continuation.yield(2) }
+        let instant = MonotonicInstant.now.advanced(by: .milliseconds(20))
+        deadlines.set(instant, for: first, number: 1)
+        deadlines.set(instant.advanced(by: .milliseconds(milliseconds)), for: second, number: 1)
+        var iterator = heard.stream.makeAsyncIterator()
+        var numbers: Set<Int> = []
+        while numbers.count < 2, let number = await iterator.next() { numbers.insert(number) }
+        #expect(numbers == [1, 2])
+    }
+
     @Test func anInvalidAlarmIsSilent() async {
         let rings = AsyncStream<String>.makeStream()
         let silent = DispatchAlarm(mindsSleep: true) { rings.continuation.yield("silent") }
