@@ -126,12 +126,6 @@ extension SessionActor {
         return guarded.with { $0.holder }
     }
 
-    /// Whose token this is; `nil` if it isn't the current one.
-    nonisolated func holder(ofToken authorization: String?) -> SessionHolder? {
-        guard let authorization else { return nil }
-        return guarded.with { $0.held?.authorization == authorization ? $0.holder : nil }
-    }
-
     /// Whether a response may still be read that was requested for this holder.
     ///
     /// What another process has stored is most often the same person's, so it

@@ -66,7 +66,7 @@ final class SessionGate: Sendable {
     func signer(of version: Int) -> SessionSigner? {
         guarded.with { [mark] machine in
             guard let tokens = machine.tokens(of: version) else { return nil }
-            return SessionSigner(holder: "\(mark) \(machine.holder)", tokens: tokens)
+            return SessionSigner(holder: machine.holder, mark: "\(mark)", tokens: tokens)
         }
     }
 

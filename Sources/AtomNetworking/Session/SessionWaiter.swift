@@ -65,8 +65,9 @@ struct SessionHolder: Hashable, Sendable {
 
 /// What tells whose token has signed a request; each of these is enough.
 struct SessionSigner: Sendable {
-    /// The session's holder, for no longer than this process lives.
-    let holder: String
+    let holder: SessionHolder
+    /// The session, for no longer than this process lives.
+    let mark: String
     /// The refresh token and those that it has replaced, or the access token if there is none.
     let tokens: [String]
 }

@@ -89,7 +89,8 @@ final class EventSource: @unchecked Sendable {
         var failure = failure
         while true {
             if let failure, !policy.isTemporary(failure), !failure.isConnectivityFailure { throw failure.ofAnswered }
-            guard attempts < reconnection.maximumAttempts else {
+            // A body that can be read only once isn't begun again.
+            guard attempts < reconnection.maximumAttempts, request.body?.isSpent != true else {
                 if let failure { throw failure.ofAnswered }
                 return false
             }

@@ -73,21 +73,22 @@ final class StreamedResponse: ResponseDestination {
 
     // MARK: The exchange's side
 
-    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] { fields }
+    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] {
+        // A takeover before the first request was signed doesn't matter.
+        if !isContinued, let signer = asker.signer { state.withLock { $0.holder = signer.holder } }
+        return fields
+    }
 
     func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool { isAcceptable }
 
     var asksAgain: Bool { false }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
-        // A takeover during the first request doesn't matter if that was signed afterwards.
-        let holder = isContinued ? nil : session?.holder(ofToken: attempt.request.headerFields["Authorization"])
         let now = time.now
         let reader = state.withLock { state in
             state.head = head
             state.openedAt = now
-            if let holder { state.holder = holder }
-            if session == nil, attempt.hasCookies { state.cookieEra = attempt.cookieEra }
+            if session == nil, attempt.cookieTerms.hasSentSome { state.cookieEra = attempt.cookieTerms.era }
             if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }

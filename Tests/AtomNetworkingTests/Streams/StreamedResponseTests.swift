@@ -13,7 +13,7 @@ import Testing
     private let time = ManualClock()
     private let transport = ScriptedTransport.held()
 
-    private func service(_ endpoint: PathEndpoint = PathEndpoint(), chance: Double = 0) -> Service {
+    private func service(_ endpoint: any Requestable = PathEndpoint(), chance: Double = 0) -> Service {
         var configuration = ServiceConfiguration(
             dispatchQueue: DispatchQueue(label: "completions"), timeout: ServiceTimeout(request: 10, resource: 100))
         configuration.transport = transport
@@ -69,6 +69,31 @@ import Testing
         third.send(.response(TransportResponse(statusCode: 204)))
         third.send(.finished)
         #expect(try await event == nil)
+    }
+
+    private struct Prompt: Requestable {
+        var method: HTTPMethod { .post }
+        let body = RequestBody.stream(contentType: "text/plain", length: nil, isRepeatable: false) {
+            AsyncStream(unfolding: { nil as Data? })
+        }
+        func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    }
+
+    @Test func aBodyThatCanBeReadOnceIsNotSentAgain() async throws {
+        async let events = service(Prompt()).serverSentEvents(reconnection: .automatic())
+        let exchange = await transport.exchange(0)
+        let reader = try #require(exchange.request.transportRequest.body?.makeReader())
+        defer { reader.close() }
+        var buffer = [UInt8](repeating: 0, count: 8)
+        _ = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
+        let type = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+        exchange.send(
+            .response(TransportResponse(statusCode: 200, headerFields: type)), .data(Data("data: a\n\n".utf8)),
+            .finished)
+        var texts: [String] = []
+        for try await event in try await events { texts.append(event.data) }
+        #expect(texts == ["a"])
+        #expect(transport.requests.count == 1)
     }
 
     /// Waits until an alarm is set that goes off after this time.
