@@ -99,7 +99,8 @@ final class DownloadFile: Sendable {
     }
 
     private func letGo(_ state: State) {
-        if state.isUseless { unlink(path) }
+        // The app may have removed it, and another download may have made its own.
+        if state.isUseless, Self.isNamed(path, descriptor) { unlink(path) }
         descriptor.unlock()
     }
 

@@ -100,7 +100,9 @@ final class FileDownload: ResponseDestination {
     private func discardPartial() {
         // Another download may be writing it.
         let descriptor = Descriptor(place.partial, O_RDWR)
-        guard descriptor?.tryLock() != false || errno != EWOULDBLOCK else { return }
+        let isFree =
+            descriptor.map { $0.tryLock() || errno != EWOULDBLOCK } ?? (errno != EMFILE && errno != ENFILE)
+        guard isFree else { return }
         unlink(place.partial)
         unlink(place.notes)
         withExtendedLifetime(descriptor) {}
@@ -166,7 +168,7 @@ final class FileDownload: ResponseDestination {
         }
         // The service's cookies are those of the session's person.
         return Set(
-            ([signer.holder] + signer.tokens).map {
+            (["\(signer.mark) \(signer.holder)"] + signer.tokens).map {
                 SHA256.hex(([address, "session: \($0)"] + credentials).joined(separator: "\n"))
             })
     }

@@ -22,7 +22,9 @@ final class RequestSharing: Sendable {
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
     ) -> any RunningRequest {
         // A provider's own request would wait for itself.
-        guard request.sharesIdenticalRequests, destination == nil, progress == nil,
+        // Without a session only the app's signers know who asks.
+        let isOfSomebodyUnknown = manager.session == nil && manager.hasSigners && request.takesSigners
+        guard request.sharesIdenticalRequests, destination == nil, progress == nil, !isOfSomebodyUnknown,
             manager.session?.isInProvider != true
         else { return manager.run(request, listener: listener, destination: destination, progress: progress) }
         return share(request, listener: listener)

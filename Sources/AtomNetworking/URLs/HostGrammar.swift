@@ -100,7 +100,7 @@ enum HostGrammar {
 
     private static func violation(inIPLiteral host: String) -> String? {
         guard host.utf8.last == UInt8(ascii: "]") else { return "an IPv6 address ends with a bracket" }
-        let address = String(host.dropFirst().dropLast())
+        let address = String(decoding: host.utf8.dropFirst().dropLast(), as: UTF8.self)
         guard !address.utf8.contains(UInt8(ascii: "%")) else { return "an IPv6 address in a URL has no zone" }
         var storage = in6_addr()
         guard !address.utf8.contains(0), inet_pton(AF_INET6, address, &storage) == 1 else {

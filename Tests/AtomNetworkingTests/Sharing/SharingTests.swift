@@ -239,6 +239,27 @@ struct SharingTests {
         }
     }
 
+    @Test("What only the app's signers sign is nobody else's", arguments: [false, true])
+    func signedByTheApp(hasSession: Bool) throws {
+        struct Signer: RequestSigner {
+            let name: Locked<String>
+            func sign(_ request: inout SignableRequest) throws { try request.setHeader("X-User", to: name.value) }
+        }
+        let name = Locked("Ada")
+        let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
+        let tokens = InMemoryTokenCredentialStore(.issued(0))
+        let service = SharingFixture(changing: {
+            $0.signers = [Signer(name: name)]
+            if hasSession { $0.authenticationMethod = .bearer(endpoint, ClientCredential(id: "app"), tokens) }
+        })
+        _ = service.call(SharedEndpoint(requiresAuthorization: false))
+        name.with { $0 = "Bo" }
+        _ = service.call(SharedEndpoint(requiresAuthorization: false))
+        // Whoever is signed in is known.
+        #expect(service.count == (hasSession ? 1 : 2))
+        for exchange in service.transport.exchanges { exchange.answer() }
+    }
+
     // MARK: What else is theirs
 
     @Test("Cookies that were set meanwhile make another request of it")

@@ -45,7 +45,7 @@ struct HostGrammarTests {
             // Brackets.
             "[", "]", "[]", "[::1", "::1]", "[::1]:80", "[::1]a", "[:::1]", "[1::2::3]", "[12345::]", "[g::]",
             "[127.0.0.1]", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[v1.a]", "[a.example]", "[::1\0]", "[ ::1]",
-            "[::1 ]", "[::1/64]", "[[::1]]", "[1:2:3:4:5:6:7:8:9]", "[::256.0.0.1]",
+            "[::1 ]", "[::1/64]", "[[::1]]", "[\u{301}::1]", "[\u{FE0F}::1]", "[1:2:3:4:5:6:7:8:9]", "[::256.0.0.1]",
         ])
     func invalidHost(_ host: String) {
         guard case .invalidBaseURL(let violation) = refusal(of: { () throws(AtomError) in try BaseURL(host: host) })

@@ -52,6 +52,18 @@ import Testing
         #expect(partial?.count == 40_000)
     }
 
+    @Test("A file that is given up isn't removed if it is another download's by now")
+    func theFileOfAnother() throws {
+        let folder = try TransferFolder()
+        let path = try folder.file("a").path
+        let file = try DownloadFile(path, size: 0, isKept: true, mode: 0o600) {}
+        try file.append(Data("mine".utf8))
+        try FileManager.default.removeItem(atPath: path)
+        try Data("theirs".utf8).write(to: URL(fileURLWithPath: path))
+        file.giveUp(isUseless: true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("theirs".utf8))
+    }
+
     private static func token(_ name: String, refresh: String) -> TokenCredential {
         TokenCredential(accessToken: name, expiresAt: .distantFuture, refreshToken: refresh)
     }
