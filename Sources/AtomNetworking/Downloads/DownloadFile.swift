@@ -90,7 +90,7 @@ final class DownloadFile: Sendable {
         let (remains, waiting) = state.withLock { state -> (Bool, DispatchSemaphore?) in
             guard !state.isOver else { return (isKept && state.size > 0, nil) }
             state.isOver = true
-            state.isUseless = isUseless || !isKept || state.size == 0
+            state.isUseless = (isUseless || !isKept || state.size == 0) && Self.isNamed(path, descriptor)
             if state.isWriting { state.waiting = DispatchSemaphore(value: 0) } else { letGo(state) }
             return (!state.isUseless, state.waiting)
         }

@@ -10,7 +10,10 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     let exchange: Exchange
     let request: TransportRequest
-    let cookieTerms: AttemptSigning.CookieTerms
+    /// The era of the service's cookies in which it was sent.
+    let cookieEra: Int
+    /// Whether it was sent with some of them.
+    let hasCookies: Bool
 
     var deadlinePlace = DeadlinePlace()
 
@@ -35,12 +38,13 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     @exclusivity(unchecked) var sent: Int64 = 0
 
     init(
-        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink,
-        _ cookieTerms: AttemptSigning.CookieTerms
+        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0,
+        hasCookies: Bool = false
     ) {
         self.exchange = exchange
         self.request = request
-        self.cookieTerms = cookieTerms
+        self.cookieEra = cookieEra
+        self.hasCookies = hasCookies
         self.sink = sink
     }
 

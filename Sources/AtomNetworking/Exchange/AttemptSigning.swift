@@ -15,8 +15,8 @@ struct AttemptSigning: Sendable {
     /// Whether the endpoint asks to be signed, for the app's signers.
     private let requiresAuthorization: Bool
     private let idleTimeout: Duration
-    /// Of the request before its first attempt; `nil` if the session signs it, and sees to that.
-    let cookieTerms: CookieTerms?
+    /// The era of cookies in which the request has begun; `nil` if the session signs it and knows whose it is.
+    private let cookieEra: Int?
 
     /// The value of the `Authorization` field, and the version of the session's credential that it comes from.
     struct Signature: Sendable {
@@ -44,16 +44,11 @@ struct AttemptSigning: Sendable {
         }
     }
 
-    /// Whose cookies an exchange may send and bring home: those of the era in which it has begun.
-    struct CookieTerms: Sendable {
-        var era = 0
-        var hasSentSome = false
-    }
-
     struct Additions: Sendable {
         let signature: Signature
         fileprivate(set) var cookie: String?
-        fileprivate(set) var cookieTerms = CookieTerms()
+        /// The era that the cookies that it brings home belong to.
+        fileprivate(set) var cookieEra = 0
         /// The SDK's own header fields.
         fileprivate var own: [HeaderItem] = []
         /// All header fields, if the app's signers have added to them.
@@ -73,16 +68,13 @@ struct AttemptSigning: Sendable {
         idleTimeout = request.timeouts.idle
         requestID = observation?.requestID
         wantsMetrics = observation != nil
-        let lastEra = destination?.cookieEra
-        let isOfSession = isSigned && manager.gate != nil
-        let era = policy.usesCookies && !isOfSession ? manager.cookies.era(since: manager.departures).0 : nil
-        cookieTerms = (lastEra ?? era).map { CookieTerms(era: $0, hasSentSome: lastEra != nil) }
+        let isNobodys = policy.usesCookies && !(isSigned && manager.gate != nil)
+        cookieEra = isNobodys ? manager.cookies.era(since: manager.departures).0 : nil
     }
 
     /// What is added to the next attempt, which the session may just have admitted with a signature.
     func additions(
-        _ signature: Signature, _ terms: CookieTerms?, for waiter: any SessionWaiter,
-        attempt: (_ isSigned: Bool) -> NextAttempt
+        _ signature: Signature, for waiter: any SessionWaiter, attempt: (_ isSigned: Bool) -> NextAttempt
     ) throws(AuthenticationError) -> Additions {
         var signature = signature
         while true {
@@ -92,14 +84,11 @@ struct AttemptSigning: Sendable {
             var additions = Additions(signature: signature)
             if policy.usesCookies {
                 var (era, mayHaveCookies) = manager.cookies.era(since: signature.departures)
-                if let terms, terms.era != era {
-                    // Whoever asked has gone, and the next person's cookies aren't theirs.
-                    if terms.hasSentSome { throw .signedOut(delivery: .notSent) }
-                    (era, mayHaveCookies) = (terms.era, false)
-                }
+                // Whoever asked before has gone.
+                if let last = destination?.cookieEra, last != era { throw .signedOut(delivery: .notSent) }
+                if let cookieEra, cookieEra != era { (era, mayHaveCookies) = (cookieEra, false) }
+                additions.cookieEra = era
                 if mayHaveCookies { additions.cookie = cookie(for: attempt(isSigned).attempt, of: era) }
-                let hasSentSome = additions.cookie != nil || terms?.hasSentSome == true
-                additions.cookieTerms = CookieTerms(era: era, hasSentSome: hasSentSome)
             }
             if let destination {
                 var asker = Asker(cookie: additions.cookie)

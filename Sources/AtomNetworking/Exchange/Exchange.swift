@@ -40,7 +40,6 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var listener: Listener?
         /// For an awaiting caller.
         var awaited = AwaitedOutcome()
-        var cookieTerms: AttemptSigning.CookieTerms?
         /// For the observers, if there are any.
         var events = NotedEvents()
 
@@ -487,9 +486,8 @@ extension Exchange {
     /// Signs the attempt, with its slot in hand.
     private func sign(place: Int, _ signature: AttemptSigning.Signature) {
         let additions: AttemptSigning.Additions
-        let terms = content.withLock { $0.cookieTerms } ?? signing.cookieTerms
         do throws(AuthenticationError) {
-            additions = try signing.additions(signature, terms, for: self) { isSigned in
+            additions = try signing.additions(signature, for: self) { isSigned in
                 content.withLock { $0.machine.nextAttempt(isSigned: isSigned) }
             }
         } catch {
@@ -502,12 +500,12 @@ extension Exchange {
                 place: place, isSigned: additions.signature.authorization != nil,
                 version: additions.signature.version, isUnproven: additions.signature.isUnproven, at: now)
             guard case .send = commands.last else { return (commands, nil as AttemptOnWire?) }
-            content.cookieTerms = additions.cookieTerms
             let request = signing.request(
                 content.machine.attempt, additions, isSigned: content.machine.isAttemptSigned,
                 number: content.machine.number)
             if observation != nil { content.events.sent(request, at: now) }
-            let wire = AttemptOnWire(of: self, request, sink: sink, additions.cookieTerms)
+            let wire = AttemptOnWire(
+                of: self, request, sink: sink, cookieEra: additions.cookieEra, hasCookies: additions.cookie != nil)
             content.wire = wire
             return (commands, wire)
         }

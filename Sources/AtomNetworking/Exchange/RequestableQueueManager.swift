@@ -233,7 +233,7 @@ final class RequestableQueueManager: Sendable {
     /// Keeps the cookies that a response sets, unless whoever it is for has gone.
     func keepCookies(of head: TransportResponse, from wire: AttemptOnWire) {
         _ = cookies.era(since: departures)
-        cookies.keep(head.headerFields, from: wire.target.cookieAddress, of: wire.cookieTerms.era, at: time.date)
+        cookies.keep(head.headerFields, from: wire.target.cookieAddress, of: wire.cookieEra, at: time.date)
     }
 
     /// Starts or queues a request before it returns: for whoever is signed in, or for those of the place alone.

@@ -88,7 +88,7 @@ final class StreamedResponse: ResponseDestination {
         let reader = state.withLock { state in
             state.head = head
             state.openedAt = now
-            if session == nil, attempt.cookieTerms.hasSentSome { state.cookieEra = attempt.cookieTerms.era }
+            if session == nil, attempt.hasCookies { state.cookieEra = attempt.cookieEra }
             if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }

@@ -60,7 +60,7 @@ import Testing
         try file.append(Data("mine".utf8))
         try FileManager.default.removeItem(atPath: path)
         try Data("theirs".utf8).write(to: URL(fileURLWithPath: path))
-        file.giveUp(isUseless: true)
+        #expect(file.giveUp(isUseless: true), "its notes are the other one's")
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("theirs".utf8))
     }
 
