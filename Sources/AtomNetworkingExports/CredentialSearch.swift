@@ -144,7 +144,7 @@ package enum CredentialSearch {
         // Also in a form that is a value, and isn't encoded.
         let namesCredential = parts.contains {
             let pair = $0.split(separator: equals).suffix(2).map { plain($0) }
-            return ["name", "key"].contains(pair.first) && CredentialName.isOne(pair[pair.count - 1])
+            return pair.first.map(isName) == true && CredentialName.isOne(pair[pair.count - 1])
         }
         // Also in a URL that is a value, and isn't encoded.
         let isOAuth =
@@ -171,7 +171,7 @@ package enum CredentialSearch {
             CredentialName.isOne(text, value: value)
             || hidesCode
                 && (CredentialName.isCode(text) || ["code=", "code["].contains { value.starts(with: $0.utf8) })
-            || hidesValue && (text == "value" || value.starts(with: "value=".utf8))
+            || hidesValue && isValue(value.contains(equals) ? plain(value.prefix { $0 != equals }) : text)
         let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
         guard shown != value else { return Array(item) }
         let encoded = PercentEncoding.encode(
@@ -180,6 +180,14 @@ package enum CredentialSearch {
     }
 
     private static let equals = UInt8(ascii: "=")
+
+    /// Whether the value under this name is the name of another one: `key`, `ParameterName`.
+    static func isName(_ text: String) -> Bool {
+        ["name", "key"].contains(CredentialName.words(of: text.utf8).last)
+    }
+
+    /// Whether the value under this name is the one that is named beside it: `value`, `ParameterValue`.
+    static func isValue(_ text: String) -> Bool { CredentialName.words(of: text.utf8).last == "value" }
 
     /// A name or a value of a query as the server reads it.
     static func plain(_ text: some Sequence<UInt8>) -> String {
@@ -236,15 +244,19 @@ package enum CredentialSearch {
 
     /// The body of a response without credentials, as ``body(_:_:)``.
     ///
-    /// - Parameter mediaType: The value of `Content-Type`.
-    static func responseBody(_ data: Data, _ mediaType: String) -> Data? {
+    /// - Parameters:
+    ///   - mediaType: The value of `Content-Type`.
+    ///   - coding: That of `Content-Encoding`; the transport may have undone it.
+    static func responseBody(_ data: Data, _ mediaType: String, coding: String? = nil) -> Data? {
         let type = mediaType.lowercased()
+        let isText = String(data: data, encoding: .utf8) != nil
         // Bytes in which every short word occurs by chance. But a playlist is text with signed URLs.
         if ["image/", "audio/", "video/", "font/"].contains(where: { type.hasPrefix($0) }),
-            !["svg", "mpegurl"].contains(where: { type.contains($0) }), String(data: data, encoding: .utf8) == nil
+            !["svg", "mpegurl"].contains(where: { type.contains($0) }), !isText
         {
             return data
         }
+        if !isText, let coding, coding.lowercased() != "identity" { return nil }
         return type.hasPrefix("text/event-stream") ? eventStream(data) : body(data, HeaderFields())
     }
 

@@ -45,7 +45,10 @@ extension HARLog.Content {
             comment = "The body wasn't received."
             return
         }
-        guard let shown = disclosure == .everything ? body : CredentialSearch.responseBody(body, type) else {
+        let shown =
+            disclosure == .everything
+            ? body : CredentialSearch.responseBody(body, type, coding: fields["Content-Encoding"])
+        guard let shown else {
             comment = "The body is hidden: it may hold a credential, and can't be searched."
             return
         }

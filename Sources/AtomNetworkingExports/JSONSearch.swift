@@ -98,14 +98,15 @@ struct JSONSearch {
             objects[last].isOAuth = true
             for code in objects[last].codes { edits[code].shown = Self.hidden }
         }
-        if isText, name == "name" || name == "key", namesCredential(text) {
+        if isText, name.map(CredentialSearch.isName) == true, namesCredential(text) {
             objects[last].namesCredential = true
             for value in objects[last].values { edits[value].shown = Self.hidden }
         }
         let opening = bytes[start...].first
         let isCode = name.map(CredentialName.isCode) == true && opening != UInt8(ascii: "{")
         let isValue =
-            name == "value" && (objects[last].namesCredential || opening.map { !"{[".utf8.contains($0) } == true)
+            name.map(CredentialSearch.isValue) == true
+            && (objects[last].namesCredential || opening.map { !"{[".utf8.contains($0) } == true)
         guard isCredential || isCode || isValue else { return }
         let place = start..<endOfValue(from: start)
         index = place.upperBound

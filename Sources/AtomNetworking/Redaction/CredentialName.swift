@@ -45,7 +45,8 @@ package enum CredentialName {
     ]
     package static let whole: Set<String> = [
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",
-        "cvv", "cvc", "totp", "authkey", "masterkey", "signingkey", "encryptionkey", "sessionkey", "sharedkey",
+        "cvv", "cvv2", "cvc", "cvc2", "totp", "authkey", "masterkey", "signingkey", "encryptionkey", "sessionkey",
+        "sharedkey",
         "licensekey", "streamkey",
     ]
     private static let passwordForms: Set<String> = [

@@ -109,9 +109,10 @@ extension HTTPArchive.Entry {
     }
 
     /// The header fields without those that describe the bytes on the wire: the
-    /// recorded body is decoded.
+    /// recorded body is decoded, unless the transport couldn't do that.
     private func answerFields(for body: Data) -> HeaderFields {
-        let left: Set<String> = ["content-encoding", "transfer-encoding", "connection", "keep-alive", "trailer"]
+        var left: Set<String> = ["content-encoding", "transfer-encoding", "connection", "keep-alive", "trailer"]
+        if String(data: body, encoding: .utf8) == nil { left.remove("content-encoding") }
         return HeaderFields(
             responseFields.compactMap { field in
                 let name = field.name.lowercased()

@@ -41,6 +41,16 @@ import Testing
         #expect(shown(text) == text)
     }
 
+    @Test("What the transport hasn't decoded is hidden")
+    func coded() {
+        // As brotli stores short texts.
+        let coded = Data([0x0B, 0x0C, 0x80]) + Data(#"{"a":"planted"}"#.utf8) + Data([0xFF, 0x03])
+        #expect(CredentialSearch.responseBody(coded, "application/json", coding: "br") == nil)
+        #expect(CredentialSearch.responseBody(coded, "image/png", coding: "br") == coded)
+        let text = Data("hello".utf8)
+        #expect(CredentialSearch.responseBody(text, "text/plain", coding: "gzip") == text)
+    }
+
     @Test("A key that can't be read is hidden")
     func unreadableKey() {
         #expect(shown(#"{"a&password=planted\x":null}"#) == #"{"HIDDEN":null}"#)
@@ -58,6 +68,14 @@ import Testing
             (#"{"body":"{\"access_token\":\"abc\",\"n\":1}"}"#, #"{"body":"{\"access_token\":\"HIDDEN\",\"n\":1}"}"#),
             (#"{"body":"\u007b\u0022pin\":\"abc\"}"}"#, #"{"body":"{\"pin\":\"HIDDEN\"}"}"#),
             (#"["{password: 'abc'}", "x"]"#, #"["HIDDEN", "x"]"#),
+            (#"{"Name":"password","Value":"abc"}"#, #"{"Name":"password","Value":"HIDDEN"}"#),
+            (#"{"Value":"abc","Key":"db_pass"}"#, #"{"Value":"HIDDEN","Key":"HIDDEN"}"#),
+            (
+                #"{"ParameterKey":"DBPassword","ParameterValue":"abc"}"#,
+                #"{"ParameterKey":"HIDDEN","ParameterValue":"HIDDEN"}"#
+            ),
+            (#"{"Name":"size","Value":"abc"}"#, #"{"Name":"size","Value":"abc"}"#),
+            (#"{"cvv2":"123"}"#, #"{"cvv2":"HIDDEN"}"#),
             (#"{"query":"mutation{login(password:\"hunter2\"){id}}"}"#, #"{"query":"HIDDEN"}"#),
             (#"{"query":"mutation{login(pass\u0077ord:\"hunter2\"){id}}"}"#, #"{"query":"HIDDEN"}"#),
             (
@@ -230,7 +248,8 @@ import Testing
         #"x({"code":"planted","client_id":1})"#, #"{"id":"\#(jwt)","password":"planted battery"}"#,
         #"id="\#(jwt)", password="planted battery""#, #"{"name":"password","value":"planted"}"#,
         #"{"value":"planted","n":{"name":"a"},"name":"Authorization"}"#, #"{"key":"db_pass","value":["planted"]}"#,
-        "name=password&value=planted", "value=planted&key=api_key", #"[1,["token","planted"]]"#,
+        "name=password&value=planted", "Name=password&Value=planted", "value=planted&key=api_key",
+        #"[1,["token","planted"]]"#,
         "new_pass_confirm=planted", "mongodb://us:p?planted@host", "mongodb://us:p?a/planted@host/x?n=1",
     ]
 
