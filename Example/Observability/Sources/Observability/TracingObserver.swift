@@ -125,7 +125,12 @@ public final class TracingObserver: RequestObserver {
         // An attempt is signed, sent and answered in this order, so no other thread begins the same span. The tracer
         // isn't called under the lock.
         let open = start(trace.template.map { "\(word) \($0)" } ?? word, trace.context, .client, at: instant)
-        traces.withLock { $0[id]?.spans[number] = open }
+        let isKept = traces.withLock { traces in
+            traces[id]?.spans[number] = open
+            return traces[id] != nil
+        }
+        // The request has ended while it was signed.
+        if !isKept { open.end(at: instant) }
         return open.span
     }
 
