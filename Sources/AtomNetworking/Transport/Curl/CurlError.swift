@@ -62,10 +62,21 @@
             }
         }
 
+        /// Whether it is an alert of the server's; libcurl has bare words for one that says that it has expired.
+        var isOfClientCertificate: Bool {
+            code == 60 && message == "SSL certificate verification failed"
+                || [35, 56].contains(code) && !message.contains("alert certificate required")
+                    && ["alert certificate", "alert bad certificate", "alert unknown ca"].contains {
+                        message.contains($0)
+                    }
+        }
+
         private func problem(inHead head: ResponseHead) -> WireProblem {
             switch code {
             case _ where [6, 7, 35, 58, 77].contains(code) && [EMFILE, ENFILE].contains(Int32(systemError)):
                 .other(.cannotConnectToHost, "The process or the system has no file descriptors left")
+            case _ where isOfClientCertificate:
+                .insecure(.clientCertificateRejected, "the server refuses the client's certificate: \(message)")
             case 0, 18, 52: head.isWithin ? .truncatedHead : .closedWithoutResponse
             case 1: .notHTTP(isSecure: true)
             case 3: .badURL

@@ -140,7 +140,8 @@
             if let clientCertificate, let clientKey {
                 guard set(ATOM_CURLOPT_SSLCERT, clientCertificate.path, on: easy),
                     set(ATOM_CURLOPT_SSLKEY, clientKey.path, on: easy),
-                    passphrase.map({ set(ATOM_CURLOPT_KEYPASSWD, $0, on: easy) }) ?? true
+                    // Without one, OpenSSL would ask for it at the terminal, or on standard input.
+                    set(ATOM_CURLOPT_KEYPASSWD, passphrase ?? "", on: easy)
                 else { return refused("the client's certificate, its key or the key's passphrase") }
             }
             guard pins.map({ set(ATOM_CURLOPT_PINNEDPUBLICKEY, $0, on: easy) }) ?? true else {

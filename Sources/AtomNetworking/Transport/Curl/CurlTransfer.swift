@@ -331,14 +331,17 @@
         ///
         /// It takes another handshake, over a new connection, and nothing else is sent.
         func looksAtCertificate(after code: CInt) -> Bool {
-            guard code == 60, refusal == nil, let easy, exchange?.isSecure == true else { return false }
+            let refusal = error(code: Int(code))
+            guard code == 60, self.refusal == nil, !refusal.isOfClientCertificate, let easy,
+                exchange?.isSecure == true
+            else { return false }
             // Only with these nothing is sent.
             guard settings.set(ATOM_CURLOPT_CONNECT_ONLY, 1, on: easy),
                 [ATOM_CURLOPT_SSLCERT, ATOM_CURLOPT_SSLKEY, ATOM_CURLOPT_PINNEDPUBLICKEY].allSatisfy({
                     settings.remove($0, on: easy)
                 }), beginAnew()
             else { return false }
-            refusal = error(code: Int(code))
+            self.refusal = refusal
             for (option, value) in [
                 (ATOM_CURLOPT_CERTINFO, 1), (ATOM_CURLOPT_SSL_VERIFYPEER, 0),
                 (ATOM_CURLOPT_SSL_VERIFYHOST, 0), (ATOM_CURLOPT_SSL_SESSIONID_CACHE, 0),

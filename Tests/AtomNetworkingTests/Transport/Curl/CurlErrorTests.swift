@@ -55,6 +55,15 @@
                     curl: 56, message: "OpenSSL SSL_read: tlsv13 alert certificate required, errno 0",
                     code: .clientCertificateRequired, words: "certificate required"),
                 Row(
+                    curl: 60, message: "SSL certificate verification failed", code: .clientCertificateRejected,
+                    words: "refuses the client's certificate"),
+                Row(
+                    curl: 35, message: "error:0A000414:SSL routines::sslv3 alert certificate revoked",
+                    code: .clientCertificateRejected, words: "revoked"),
+                Row(
+                    curl: 56, message: "OpenSSL SSL_read: tlsv1 alert unknown ca, errno 0",
+                    code: .clientCertificateRejected, words: "unknown ca"),
+                Row(
                     curl: 56, message: "OpenSSL SSL_read: bad record mac", code: .secureConnectionFailed, words: "broke"
                 ),
                 Row(curl: 55, message: "OpenSSL SSL_write: closed", code: .secureConnectionFailed, words: "broke"),

@@ -241,6 +241,7 @@
             let unusable = [
                 try CurlTransport.ClientCertificate(
                     chain: chain, privateKey: server.text("encrypted.key"), passphrase: "wrong"),
+                try CurlTransport.ClientCertificate(chain: chain, privateKey: server.text("encrypted.key")),
                 try CurlTransport.ClientCertificate(chain: chain, privateKey: server.text("server.key")),
                 try CurlTransport.ClientCertificate(chain: chain, privateKey: TestPEM.key),
             ]
