@@ -171,7 +171,7 @@ package enum CredentialSearch {
             CredentialName.isOne(text, value: value)
             || hidesCode
                 && (CredentialName.isCode(text) || ["code=", "code["].contains { value.starts(with: $0.utf8) })
-            || hidesValue && isValue(value.contains(equals) ? plain(value.prefix { $0 != equals }) : text)
+            || hidesValue && (isValue(text) || value.contains(equals) && isValue(plain(value.prefix { $0 != equals })))
         let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
         guard shown != value else { return Array(item) }
         let encoded = PercentEncoding.encode(
@@ -256,7 +256,12 @@ package enum CredentialSearch {
         {
             return data
         }
-        if !isText, let coding, coding.lowercased() != "identity" { return nil }
+        // Each transport undoes gzip, which begins so (RFC 1952 §2.3.1), and not always the others.
+        if !isText, let coding = coding?.lowercased(), coding != "identity",
+            !coding.hasSuffix("gzip") || data.starts(with: [0x1F, 0x8B])
+        {
+            return nil
+        }
         return type.hasPrefix("text/event-stream") ? eventStream(data) : body(data, HeaderFields())
     }
 

@@ -47,6 +47,9 @@ import Testing
         let coded = Data([0x0B, 0x0C, 0x80]) + Data(#"{"a":"planted"}"#.utf8) + Data([0xFF, 0x03])
         #expect(CredentialSearch.responseBody(coded, "application/json", coding: "br") == nil)
         #expect(CredentialSearch.responseBody(coded, "image/png", coding: "br") == coded)
+        let page = Data([0x50, 0xE9])
+        #expect(CredentialSearch.responseBody(page, "text/html", coding: "gzip") == page)
+        #expect(CredentialSearch.responseBody(Data([0x1F, 0x8B]) + page, "text/html", coding: "gzip") == nil)
         let text = Data("hello".utf8)
         #expect(CredentialSearch.responseBody(text, "text/plain", coding: "gzip") == text)
     }
@@ -248,7 +251,8 @@ import Testing
         #"x({"code":"planted","client_id":1})"#, #"{"id":"\#(jwt)","password":"planted battery"}"#,
         #"id="\#(jwt)", password="planted battery""#, #"{"name":"password","value":"planted"}"#,
         #"{"value":"planted","n":{"name":"a"},"name":"Authorization"}"#, #"{"key":"db_pass","value":["planted"]}"#,
-        "name=password&value=planted", "Name=password&Value=planted", "value=planted&key=api_key",
+        "name=password&value=planted", "Name=password&Value=planted", "name=password&value=planted==",
+        "value=planted&key=api_key",
         #"[1,["token","planted"]]"#,
         "new_pass_confirm=planted", "mongodb://us:p?planted@host", "mongodb://us:p?a/planted@host/x?n=1",
     ]

@@ -20,7 +20,7 @@
         private let ownProxy: CurlTransport.ProxyServer?
         private let authorities: MemoryFile?
         private let replacesAuthorities: Bool
-        private let clientCertificate: MemoryFile?
+        let clientCertificate: MemoryFile?
         private let clientKey: MemoryFile?
         private let passphrase: String?
         private let pins: String?

@@ -331,10 +331,9 @@
         ///
         /// It takes another handshake, over a new connection, and nothing else is sent.
         func looksAtCertificate(after code: CInt) -> Bool {
+            guard code == 60, self.refusal == nil, let easy, exchange?.isSecure == true else { return false }
             let refusal = error(code: Int(code))
-            guard code == 60, self.refusal == nil, !refusal.isOfClientCertificate, let easy,
-                exchange?.isSecure == true
-            else { return false }
+            guard !refusal.isOfClientCertificate else { return false }
             // Only with these nothing is sent.
             guard settings.set(ATOM_CURLOPT_CONNECT_ONLY, 1, on: easy),
                 [ATOM_CURLOPT_SSLCERT, ATOM_CURLOPT_SSLKEY, ATOM_CURLOPT_PINNEDPUBLICKEY].allSatisfy({
@@ -539,6 +538,8 @@
             case .refused where proxy != nil: problem = .proxy("it refused the connection or can't be reached")
             case .closedWithoutResponse where isConnecting: problem = .closedAtOnce(isSecure: isSecure)
             case .notHTTP: problem = .notHTTP(isSecure: isSecure)
+            case .insecure(.clientCertificateRejected, _) where settings.clientCertificate == nil:
+                problem = .insecure(.clientCertificateRequired, error.message)
             default: break
             }
             var failure = problem.failure(
