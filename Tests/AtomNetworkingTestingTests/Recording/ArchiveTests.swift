@@ -141,7 +141,7 @@ import Testing
         let (recorded, script) = Atom.scripted(.text("a"), .text("b")) { $0.observers = [recorder] }
         for call in [form, parts] { try await recorded.enqueue(call).resume() }
         try script.verify()
-        let har = recorder.har()
+        let har = await script.recorded(by: recorder)
         #expect(!String(decoding: har, as: UTF8.self).contains("planted"))
         try await Atom.withScript { atom, wire in
             wire.replay(try HTTPArchive(har))

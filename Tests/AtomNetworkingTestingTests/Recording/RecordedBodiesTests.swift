@@ -71,7 +71,7 @@ struct RecordedBodiesTests {
         let (atom, wire) = Atom.scripted(answer) { $0.observers = [recorder] }
         try await atom.enqueue(Call()).resume()
         try wire.verify()
-        return try #require(try texts(recorder.har()).first)
+        return try #require(try texts(await wire.recorded(by: recorder)).first)
     }
 
     @Test(arguments: [false, true]) func aPartThatIsHeardBeforeItsSendingIsRecorded(isLost: Bool) async throws {
@@ -81,9 +81,10 @@ struct RecordedBodiesTests {
         }
         for _ in 0..<2 { try await atom.enqueue(Call()).resume() }
         try wire.verify()
-        #expect(try texts(recorder.har()) == (isLost ? [nil, nil] : ["ab", "c"]))
+        let har = await wire.recorded(by: recorder)
+        #expect(try texts(har) == (isLost ? [nil, nil] : ["ab", "c"]))
         // What is lost isn't taken for an empty body.
-        #expect(try HTTPArchive(recorder.har()).review.findings(.unanswerable).isEmpty == !isLost)
+        #expect(try HTTPArchive(har).review.findings(.unanswerable).isEmpty == !isLost)
     }
 
     @Test func partsComeBetweenTheHeadAndTheEnd() async throws {

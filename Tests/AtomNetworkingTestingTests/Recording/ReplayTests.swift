@@ -25,7 +25,7 @@ struct ReplayTests {
         for answer in answers { wire.add(answer) }
         try await run(atom, wire)
         try wire.verify()
-        return try HTTPArchive(recorder.har())
+        return try HTTPArchive(await wire.recorded(by: recorder))
     }
 
     private func problem(_ wire: ScriptedTransport) -> String {

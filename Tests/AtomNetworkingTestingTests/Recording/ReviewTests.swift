@@ -103,7 +103,7 @@ import Testing
         ) { $0.observers = [recorder] }
         for _ in 0..<4 { _ = try? await atom.enqueue(Call()).resume() }
         try wire.verify()
-        let review = try HTTPArchive(recorder.har()).review
+        let review = try HTTPArchive(await wire.recorded(by: recorder)).review
         #expect(review.findings.map(\.kind) == [.unread, .hidden, .unanswerable], "\(review)")
         #expect(review.findings.map(\.place) == ["response body", "response body, session", "response body"])
         #expect(review.findings.map(\.entries) == [[2], [1], [3]])
