@@ -375,43 +375,29 @@ struct WhoseSessionTests {
         #expect(session.sent.count == 1)
     }
 
-    @Test("A stream that begins with a token of another process is that person's")
-    func adoptedStream() async throws {
+    @Test(
+        "A stream that begins with a token of another process is that person's, also if it is refreshed before the head",
+        arguments: [false, true])
+    func adoptedStream(isRefreshed: Bool) async throws {
         let disk = RecordingTokenCredentialStore(.issued(0))
         let session = try SessionFixture(store: disk)
         try await session.answered("/first", token: "A0")
         disk.stored = .issued(5)
         let stream = session.stream()
         await session.transport.exchange(1).answer(status: 401)
+        #expect(await session.transport.exchange(2).token == "A5")
+        if isRefreshed {
+            let other = session.call("/other")
+            await session.transport.exchange(3).answer(status: 401)
+            await session.refresh().grant(6)
+            await session.transport.exchange(5).answer()
+            #expect(await other.status() == 200)
+        }
         await session.sendsEvent(2, to: stream).send(.finished)
         #expect(await session.time.waitForAlarm(within: .seconds(5)))
         session.time.advance(by: .seconds(5))
-        let again = await session.transport.exchange(3)
-        #expect(again.token == "A5")
-        again.send(.response(TransportResponse(statusCode: 204)), .finished)
-        #expect(await stream.value == nil)
-    }
-
-    @Test("The same, if its token is refreshed before its head arrives")
-    func adoptedStreamWithARefresh() async throws {
-        let disk = RecordingTokenCredentialStore(.issued(0))
-        let session = try SessionFixture(store: disk)
-        try await session.answered("/first", token: "A0")
-        disk.stored = .issued(5)
-        let stream = session.stream()
-        await session.transport.exchange(1).answer(status: 401)
-        let head = await session.transport.exchange(2)
-        #expect(head.token == "A5")
-        let other = session.call("/other")
-        await session.transport.exchange(3).answer(status: 401)
-        await session.refresh().grant(6)
-        await session.transport.exchange(5).answer()
-        #expect(await other.status() == 200)
-        await session.sendsEvent(2, to: stream).send(.finished)
-        #expect(await session.time.waitForAlarm(within: .seconds(5)))
-        session.time.advance(by: .seconds(5))
-        let again = await session.transport.exchange(6)
-        #expect(again.token == "A6")
+        let again = await session.transport.exchange(isRefreshed ? 6 : 3)
+        #expect(again.token == (isRefreshed ? "A6" : "A5"))
         again.send(.response(TransportResponse(statusCode: 204)), .finished)
         #expect(await stream.value == nil)
     }
