@@ -32,6 +32,8 @@ import Foundation
 public protocol Transport: Sendable {
     /// How many exchanges with one origin make sense at a time; `nil`, the
     /// default, if the transport handles any number well.
+    ///
+    /// A stream that is read and a download don't count: it needs connections beside.
     var exchangesPerOrigin: Int? { get }
 
     /// Starts an exchange.

@@ -80,7 +80,7 @@ public enum TransportContract {
         case interimResponsesAreSkipped
         /// A request that needs a fresh connection gets one.
         case freshConnections
-        /// Many exchanges at once don't mix.
+        /// Many exchanges at once neither mix nor wait for one another.
         case exchangesSideBySide
         /// A measurement comes where it is wanted, once, before the last event.
         case metricsAreInPlace
@@ -120,7 +120,7 @@ public enum TransportContract {
             case .bodiesAreDecoded: "The body of a response is decoded from content codings."
             case .interimResponsesAreSkipped: "The head is that of the final response, never of an interim one."
             case .freshConnections: "A request that needs a fresh connection is sent over a new one, without waiting."
-            case .exchangesSideBySide: "Exchanges that run at once don't mix."
+            case .exchangesSideBySide: "Exchanges that run at once neither mix nor wait for one another."
             case .metricsAreInPlace: "`measured` comes only if wanted, once, directly before the last event."
             case .pauseHoldsBack: "A paused body is held back until `resume`, and nothing of it is lost."
             case .exchangesOutliveTheTransport: "An exchange goes on when its transport has been released."

@@ -206,16 +206,25 @@ extension TransportTrial {
     }
 
     func exchangesSideBySide() async throws {
+        let gate = LoopbackServer.Gate()
         try await with(
-            { .text($0.path) },
+            { $0.path.hasPrefix("/read") ? .streamed([.write(text: $0.path), .wait(gate)]) : .text($0.path) },
             run: { server, transport in
-                let recorders = try (0..<50).map { start(try request(server, "/\($0)"), over: transport) }
-                for (number, recorder) in recorders.enumerated() {
-                    _ = await recorder.hasEnded(within: patience)
-                    findings.expect(
-                        recorder.body == Data("/\(number)".utf8),
-                        "/\(number) got \(String(decoding: recorder.body.prefix(40), as: UTF8.self).debugDescription)")
+                func compare(_ paths: [String], _ recorders: [ExchangeRecorder], _ complaint: String) async {
+                    for (path, recorder) in zip(paths, recorders) {
+                        guard await recorder.hasEnded(within: patience) else { return findings.note(complaint) }
+                        findings.expect(
+                            recorder.body == Data(path.utf8),
+                            "\(path) got \(String(decoding: recorder.body.prefix(40), as: UTF8.self).debugDescription)")
+                    }
                 }
+                // A service limits its requests, but not the responses that are read while they arrive.
+                let (read, whole) = ((0..<40).map { "/read/\($0)" }, (0..<50).map { "/\($0)" })
+                let readers = try read.map { start(try request(server, $0), over: transport) }
+                let others = try whole.map { start(try request(server, $0), over: transport) }
+                await compare(whole, others, "a request waited for responses that others were reading")
+                gate.open()
+                await compare(read, readers, "a response that was read had no end")
             })
     }
 

@@ -34,7 +34,7 @@ final class FaultyTransport: Transport {
         case leavesCoding
         case showsInterim
         case keepsConnections
-        case mixesBodies
+        case mixesBodies, waitsForOthers
         case measuresUnasked, measuresTwice
         case ignoresPause, losesPausedParts
         case endsWithTransport
@@ -69,7 +69,7 @@ final class FaultyTransport: Transport {
             case .leavesCoding: .bodiesAreDecoded
             case .showsInterim: .interimResponsesAreSkipped
             case .keepsConnections: .freshConnections
-            case .mixesBodies: .exchangesSideBySide
+            case .mixesBodies, .waitsForOthers: .exchangesSideBySide
             case .measuresUnasked, .measuresTwice: .metricsAreInPlace
             case .ignoresPause, .losesPausedParts: .pauseHoldsBack
             case .endsWithTransport: .exchangesOutliveTheTransport
@@ -79,7 +79,8 @@ final class FaultyTransport: Transport {
         /// Silence is found by any patience, and nothing else may be found by impatience.
         var patience: Duration {
             switch self {
-            case .noEnd, .noEndAfterCancel, .forgetsEndWhenCancelledInside, .waitsInStart, .endsWithTransport:
+            case .noEnd, .noEndAfterCancel, .forgetsEndWhenCancelledInside, .waitsInStart, .waitsForOthers,
+                .endsWithTransport:
                 .milliseconds(50)
             default: .seconds(120)
             }
@@ -103,6 +104,7 @@ final class FaultyTransport: Transport {
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let exchange = FaultyExchange(fault, receive)
+        if fault == .waitsForOthers, running.value.count == 40 { return exchange }
         switch (fault, request.body) {
         case (.swapsRequests, _):
             let begin = { @Sendable [base] in exchange.begin(base.start(request, receive: receive)) }
@@ -140,7 +142,7 @@ final class FaultyTransport: Transport {
             if case .failed = event { end.signal() }
         }
         if !exchange.isReplaced.value { exchange.begin(started) }
-        if fault == .endsWithTransport { running.change { $0.append(started) } }
+        if fault == .endsWithTransport || fault == .waitsForOthers { running.change { $0.append(started) } }
         if fault == .waitsInStart { _ = end.wait(timeout: .now() + 300) }
         return exchange
     }

@@ -80,6 +80,22 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
+    /// They have given their places back, and need connections of their own.
+    @Test(arguments: TransportUnderTest.all)
+    func streamsThatAreReadHoldNoRequestUp(over transport: TransportUnderTest) async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { request in
+            request.path == "/stream" ? .streamed([.write(text: "."), .wait(gate)]) : .json("{}")
+        }
+        defer { server.stop() }
+        let atom = Atom.forTest(over: transport)
+        var streams: [ResponseStream<Data>] = []
+        for _ in 0..<20 { streams.append(try await atom.enqueue(server.endpoint("/stream")).bytes()) }
+        #expect(await atom.outcome(of: server.endpoint("/")).response?.statusCode == 200)
+        gate.open()
+        for stream in streams { for try await _ in stream {} }
+    }
+
     // The number of AsyncHTTPClient is another one.
     @Test(arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func sixAreOnTheWireAtOnceByDefaultOnLinux(over transport: TransportUnderTest) async throws {

@@ -24,10 +24,9 @@ import Tracing
 /// Connections are kept while the transport exists, or an exchange that it has started. You don't have to shut it down;
 /// ``shutdown()`` closes the connections at once.
 public final class AsyncHTTPClientTransport: Transport {
-    /// The number of connections to one origin over HTTP/1.1, and the number of
-    /// concurrent requests to it with any version.
+    /// The number of concurrent requests to one origin.
     ///
-    /// A signed request must not wait inside a pool.
+    /// A signed request must not wait inside a pool. A stream that is read and a download aren't among them.
     public var exchangesPerOrigin: Int? { connectionsPerOrigin }
 
     private let connectionsPerOrigin: Int
@@ -41,7 +40,7 @@ public final class AsyncHTTPClientTransport: Transport {
     ///
     /// - Parameters:
     ///   - connectionsPerOrigin: The number of connections to one origin, 32 by
-    ///     default. Values below 1 count as 1.
+    ///     default, without those of streams and downloads. Values below 1 count as 1.
     ///   - configuration: TLS, proxy, HTTP version, name resolution, and how
     ///     long idle connections are kept. The transport overrides the settings
     ///     for what it must not do or what the service does itself: redirects
@@ -65,7 +64,8 @@ public final class AsyncHTTPClientTransport: Transport {
         configuration.timeout.read = nil
         configuration.timeout.write = nil
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = self.connectionsPerOrigin
+        // The service limits its exchanges, but a stream that is read and a download need a connection beside them.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
         if case .disabled = configuration.decompression {
             // The service limits what it collects, and only requested data is read.
             configuration.decompression = .enabled(limit: .none)

@@ -2,8 +2,7 @@ import Foundation
 
 /// Which servers multiplex, as a session's metrics told, which come at the end of an exchange.
 struct NegotiatedProtocols: Sendable {
-    /// What URLSession opens connections for to one server over HTTP/1.1; more
-    /// requests would wait inside it, with their timeouts running.
+    /// What servers expect of one client over HTTP/1.1.
     static let connections = 6
     /// What servers usually allow over one connection (RFC 9113 §6.5.2).
     static let streams = 100

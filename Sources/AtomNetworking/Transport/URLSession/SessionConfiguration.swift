@@ -62,6 +62,9 @@ extension SessionConfiguration {
             // App Transport Security asks for it in apps only; as libcurl is told (RFC 9325 §3.1.1).
             configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
         #endif
+        // The service limits its exchanges, but a stream that is read and a download don't count there. By itself the
+        // system opens six connections to a server, on some systems four; a request beyond them would wait unseen.
+        configuration.httpMaximumConnectionsPerHost = 1_000
         configure(configuration)
         // Or Foundation on Linux would look for cookies in every header line.
         configuration.httpCookieAcceptPolicy = .never

@@ -45,9 +45,8 @@ public final class URLSessionTransport: Transport {
 
     /// Creates a transport whose session you configure.
     ///
-    /// Use it for what only URLSession knows: waiting for connectivity, networks that cost money or are constrained, a
-    /// proxy, TLS versions, protocols of your own. Cookies, caches, credentials and the session's own timeouts stay as
-    /// the SDK needs them.
+    /// Use it for what only URLSession knows: networks that cost money or are constrained, a proxy, TLS versions,
+    /// protocols of your own. Cookies, caches, credentials and the session's own timeouts stay as the SDK needs them.
     ///
     /// - Parameters:
     ///   - configuration: What the sessions begin with; ephemeral by default.
@@ -89,7 +88,7 @@ public final class URLSessionTransport: Transport {
         session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
-    /// Six: more requests would wait inside URLSession, without order and with their timeouts running.
+    /// Six, which is what servers expect of one client.
     ///
     /// On Apple platforms it is 100 for a server as soon as the session has told
     /// that it speaks HTTP/2 or HTTP/3, which it does at the end of an exchange.
