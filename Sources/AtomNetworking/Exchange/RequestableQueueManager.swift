@@ -270,8 +270,10 @@ extension RequestableQueueManager: RefreshService {
         }
     }
 
+    var revokes: Bool { bearer?.revocationEndpoint != nil }
+
     func revoke(_ credential: TokenCredential) {
-        guard let bearer, bearer.revocationEndpoint != nil else { return }
+        guard let bearer, revokes else { return }
         do throws(AtomError) {
             guard let request = try revocationRequest(of: credential, bearer) else { return }
             _ = run(

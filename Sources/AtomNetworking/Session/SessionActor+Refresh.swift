@@ -278,7 +278,11 @@ extension SessionActor {
         providerCall = call
         let deadline = service.providerDeadline
         if let result = await BoundedWait.value(of: call, within: deadline, time: time) { return result }
-        guard let deadline, !Task.isCancelled else { return nil }
+        guard let deadline, !Task.isCancelled else {
+            // The sign-in or sign-out may not have known of it yet.
+            call.cancel()
+            return nil
+        }
         return .failure(
             AtomError.session(URLError(.timedOut, "Nothing came in \(deadline)", delivery: .notSent)))
     }

@@ -355,8 +355,9 @@ extension SessionActor {
         for service: any RefreshService, waitingForRevocation waits: Bool
     ) async throws(AuthenticationError) {
         if let refusal { throw .credentialNotStored(cause: refusal, delivery: .notSent) }
-        // The same service revokes what a running refresh still gets.
-        guarded.lastService = guarded.lastService ?? service
+        // The same service revokes what a running refresh still gets, if it can.
+        let last = guarded.lastService
+        if last == nil || service.revokes && last?.revokes == false { guarded.lastService = service }
         // The app may have set its variable to somebody else, whose token is to be revoked.
         observe()
         let read = keeper.current

@@ -257,7 +257,11 @@ extension SessionMachine {
             if var end {
                 end.isAnnounced = true
                 phase = .ended(end)
-                return news + refuseAll(end.error) + (isAnnounced ? [] : [.announce(.ended(end.error))])
+                // Those whose service can get a credential without a refresh token go on.
+                let refused = waiters.removeAll { end.means.acquires || !$0.means.acquires || $0.isReconnection }
+                    .map { $0.element.waiter }
+                return news + (refused.isEmpty ? [] : [.refuse(refused, end.error)])
+                    + (isAnnounced ? [] : [.announce(.ended(end.error))]) + proceed(hasJustRead: true, now: now)
             }
             phase = .signedOut
         }
@@ -396,6 +400,8 @@ extension SessionMachine {
             known.insert(held)
             spent.forget(held.credential)
         }
+        // What a refresh that was left behind brings would have been this person's again.
+        if let refresh = leftBehind, isSuccessorExpected(from: refresh) { leftBehind?.isSignedOut = true }
         leaveRefresh(isSignedOut: true)
         phase = .signedOut
         return refuseAll(.signedOut(delivery: .notSent))

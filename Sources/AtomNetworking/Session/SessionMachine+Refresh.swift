@@ -130,7 +130,9 @@ extension SessionMachine {
             let old = ended.credential,
             !refreshToken.isEmpty, refreshToken != old.refreshToken
         else { return nil }
-        let kept = old.withRefreshToken(refreshToken)
+        // Somebody may have put the old refresh token back beside another access token.
+        let newest = isOutdated && isSuccessorExpected(from: ended) ? held?.credential : nil
+        let kept = (newest ?? old).withRefreshToken(refreshToken)
         spent.insert(old, replacedBy: kept, isWanted: !ended.isSignedOut)
         guard !isOutdated || isSuccessorOfHeld(ended) else { return nil }
         ended.credential = kept

@@ -178,7 +178,8 @@ extension SessionMachine {
         if let (ticket, generation, _) = admitAtOnce(by: means, of: generation, ticket: ticket, at: now.instant) {
             return (.go(ticket: ticket, generation: generation), actions)
         }
-        let request = Waiting(waiter: waiter, means: means, isNew: isNew ?? (generation == nil))
+        let request = Waiting(
+            waiter: waiter, means: means, isNew: isNew ?? (generation == nil), isReconnection: takeover != nil)
         switch phase {
         case .loading(nil, let end):
             return (enqueue(request, ticket: ticket), actions + startLoading(end))
@@ -299,12 +300,12 @@ extension SessionMachine {
     /// Releases the waiters, starts the refresh that they need, or refuses them.
     mutating func proceed(hasJustRead: Bool = false, now: Moment) -> [Action] {
         switch phase {
-        case .signedIn, .signedOut: break
+        case .signedIn, .signedOut, .ended: break
         default: return []
         }
         var actions: [Action] = []
         while let request = waiters.first {
-            if isGood(at: now.instant, by: request.means) {
+            if case .signedIn(let held) = phase, held.isGood(at: now.instant, by: request.means) {
                 if !isReleasing {
                     isReleasing = true
                     releasedTicket = nil

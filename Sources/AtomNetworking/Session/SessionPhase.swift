@@ -114,6 +114,8 @@ struct SessionWaiting<Waiter> {
     let means: RefreshMeans
     /// Whether no session has admitted it before.
     let isNew: Bool
+    /// Whether it reconnects a stream: nobody signs in for it.
+    let isReconnection: Bool
 }
 
 extension SessionWaiting: Sendable where Waiter: Sendable {}

@@ -16,13 +16,20 @@ final class SessionRegistry: Sendable {
     ///
     /// The leeway and the window are those of the service that comes first.
     func session(for bearer: BearerAuthentication, time: any TimeSource) -> SessionActor {
-        entries.withLock { entries in
+        // Those that are looked at are let go of outside the lock: with a session an app's store may end.
+        let (session, others) = entries.withLock { entries -> (SessionActor, [SessionActor]) in
             let identifier = ObjectIdentifier(bearer.keeper.object)
-            if let session = entries[identifier]?.session { return session }
-            entries = entries.filter { $0.value.session != nil }
+            if let session = entries[identifier]?.session { return (session, []) }
+            var others: [SessionActor] = []
+            entries = entries.filter { entry in
+                guard let session = entry.value.session else { return false }
+                others.append(session)
+                return true
+            }
             let session = SessionActor(keeper: bearer.keeper, policy: RefreshPolicy(bearer), time: time)
             entries[identifier] = Entry(session: session)
-            return session
+            return (session, others)
         }
+        return withExtendedLifetime(others) { session }
     }
 }

@@ -45,6 +45,9 @@ protocol RefreshService: AnyObject, Sendable {
     /// - Parameter sentAt: The time now, from which the token's lifetime counts.
     func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse
 
+    /// Whether there is an endpoint that revokes tokens.
+    var revokes: Bool { get }
+
     /// Revokes a credential, if there is an endpoint for it; nobody waits.
     func revoke(_ credential: TokenCredential)
 

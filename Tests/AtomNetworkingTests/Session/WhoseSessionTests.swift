@@ -199,6 +199,24 @@ struct WhoseSessionTests {
         #expect(await session.transport.exchange(2).form["token"] == "R1")
     }
 
+    @Test("The service that signs out revokes what a refresh brings of one that can't")
+    func revokedByAnotherService() async throws {
+        let revocation = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let store = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let refreshing = try SessionFixture(store: store)
+        let leaving = try SessionFixture(
+            store: store, time: refreshing.time, bearer: { $0.revocationEndpoint = revocation })
+        let call = refreshing.call()
+        let refresh = await refreshing.refresh()
+        try await leaving.atom.signOut()
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        let first = await leaving.transport.exchange(0)
+        #expect(first.form["token"] == "R0")
+        first.answer()
+        refresh.grant(1)
+        #expect(await leaving.transport.exchange(1).form["token"] == "R1")
+    }
+
     @Test("The setter of a refresh that overlaps a sign-out does not bring its tokens back")
     func overlappingSetters() async throws {
         let session = try SessionFixture(lifetime: 0)

@@ -410,6 +410,42 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "refuse: missing")
     }
 
+    @Test("A service with a provider asks it, although another one's look into the store finds the session still over")
+    func providerAfterAnothersLook() {
+        var session = MachineFixture(needsLoading: true)
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, load 1")
+        #expect(session.load(session.store) == "refresh 1 with r1 for a")
+        #expect(session.find(session.store) == "go on with r1")
+        _ = session.reject()
+        #expect(session.phase == "ended: rejected")
+        #expect(session.ask("b") == "wait, load 2")
+        #expect(session.ask("c", by: .provider) == "wait")
+        #expect(session.ask("d") == "wait")
+        // Nobody signs in for the reconnection of a stream.
+        _ = session.machine.asked(
+            "e", by: .provider, takeover: session.machine.takeoverCount, deadline: MachineFixture.instant(1e6),
+            now: session.moment)
+        #expect(session.load(session.store) == "refuse b d e: rejected, refresh 2 with r1 for c")
+        #expect(session.machine.running?.means == .provider)
+    }
+
+    @Test("The result of a refresh that a sign-in had made its person's again is revoked after another sign-out")
+    func signedOutAgain() {
+        for isSomebodyBetween in [false, true] {
+            var session = MachineFixture()
+            session.now = 3_600
+            #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+            _ = isSomebodyBetween ? session.signIn(MachineFixture.credential(5)) : session.signOut()
+            #expect(session.signIn(MachineFixture.credential(1)) == "announce signed in")
+            #expect(session.signOut() == "announce signed out")
+            session.store = MachineFixture.empty
+            #expect(session.succeed(2) == "revoke r2")
+            #expect(session.phase == "signed out")
+            #expect(session.machine.spent.successor(of: MachineFixture.credential(1)) == nil)
+        }
+    }
+
     @Test("The result of a refresh is not stored if its session was signed out in the store")
     func signedOutByStore() {
         var session = MachineFixture()
@@ -771,6 +807,17 @@ struct SessionChangeScriptTests {
         _ = session.signOut()
         session.machine.refreshProvided(number: 1)
         #expect(session.machine.leftBehind?.isProvided == true)
+    }
+
+    @Test("A replaced refresh token stays beside the access token that somebody has put beside the old one")
+    func replacedBesideAnother() throws {
+        var session = Self.refreshing()
+        let other = MachineFixture.credential(2, life: 7_200, refresh: "r1")
+        _ = session.observe(other)
+        let kept = session.machine.refreshTokenReplaced(number: 1, by: "r9", now: session.moment)
+        #expect(kept == MachineFixture.credential(2, life: 7_200, refresh: "r9"))
+        #expect(session.machine.held?.credential == kept)
+        #expect(session.machine.spent.successor(of: other) == kept)
     }
 
     @Test("A replaced refresh token takes the old one's place in the refresh, and the old one is spent")

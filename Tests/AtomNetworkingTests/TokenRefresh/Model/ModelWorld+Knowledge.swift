@@ -69,7 +69,12 @@ extension ModelWorld {
         for index in refreshTokens.indices where refreshTokens[index].successor == current {
             refreshTokens[index].successor = nil
         }
-        for index in inFlight.indices where !inFlight[index].isOutdated { inFlight[index].isSignedOut = true }
+        for index in inFlight.indices {
+            let refresh = inFlight[index].credential.refresh
+            if !inFlight[index].isOutdated || refresh != 0 && refresh == current?.refresh {
+                inFlight[index].isSignedOut = true
+            }
+        }
         current = nil
         isAcquisitionRefused = false
         newGeneration()
