@@ -15,6 +15,18 @@ extension ProcessInfo {
     public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
 }
 
+extension URLResourceKey {
+    @available(tvOS, unavailable)
+    @available(watchOS, unavailable)
+    public static let volumeAvailableCapacityForImportantUsageKey = URLResourceKey(rawValue: "")
+}
+
+extension URLResourceValues {
+    @available(tvOS, unavailable)
+    @available(watchOS, unavailable)
+    public var volumeAvailableCapacityForImportantUsage: Int64? { fatalError() }
+}
+
 public class URLResponse: NSObject, @unchecked Sendable {
     public var url: URL? { fatalError() }
     public var expectedContentLength: Int64 { fatalError() }

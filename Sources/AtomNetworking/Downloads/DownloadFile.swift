@@ -42,7 +42,8 @@ final class DownloadFile: Sendable {
             throw Self.failure(errno, size > 0 ? "opened" : "created", path)
         }
         // Until it was locked, another download may have moved or removed it.
-        guard let descriptor, descriptor.tryLock() || errno != EWOULDBLOCK, Self.isNamed(path, descriptor) else {
+        guard let descriptor, !isKept || descriptor.tryLock() || errno != EWOULDBLOCK, Self.isNamed(path, descriptor)
+        else {
             throw DownloadPlace.unusable(
                 "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }

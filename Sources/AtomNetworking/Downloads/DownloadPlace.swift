@@ -79,9 +79,22 @@ struct DownloadPlace: Sendable {
     func checkSpace(for count: Int64) throws(AtomError) {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)
         guard let size = (attributes?[.systemSize] as? NSNumber)?.uint64Value, size > 0,
-            let free = (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value, free < UInt64(max(count, 0))
+            let unused = (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value, unused < UInt64(max(count, 0))
         else { return }
+        let free = max(unused, freeIfNeeded)
+        guard free < UInt64(max(count, 0)) else { return }
         throw .transfer(.noSpace, "The download needs \(count) bytes, and the disk has \(free) bytes left.")
+    }
+
+    /// With what the system would make free, of caches for example; 0 if that isn't known.
+    private var freeIfNeeded: UInt64 {
+        #if os(iOS) || os(macOS) || os(visionOS)
+            let key = URLResourceKey.volumeAvailableCapacityForImportantUsageKey
+            let values = try? URL(fileURLWithPath: folder).resourceValues(forKeys: [key])
+            return UInt64(max(values?.volumeAvailableCapacityForImportantUsage ?? 0, 0))
+        #else
+            return 0
+        #endif
     }
 
     static func name(of path: String) -> String {

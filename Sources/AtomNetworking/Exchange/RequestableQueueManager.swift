@@ -129,7 +129,7 @@ final class RequestableQueueManager: Sendable {
 
     /// What the system says of the network.
     private static var systemConnectivity: (any ConnectivityMonitor)? {
-        #if canImport(Network)
+        #if canImport(Network) && !os(watchOS)
             SystemConnectivity()
         #else
             nil

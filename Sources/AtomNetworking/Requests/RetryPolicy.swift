@@ -49,8 +49,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - maximumAttempts: How often a request is sent in all. With 1 or less,
-    ///     only a request that can't have reached the server is sent again:
-    ///     once, and at once.
+    ///     only what ``none`` names is sent again: once, and at once.
     ///   - baseDelay: The longest time before the second attempt; it doubles
     ///     before each later one.
     ///   - throttledBaseDelay: The same if the server wants fewer requests: it
@@ -70,7 +69,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///     the device has none; `nil` for not at all. It is sent as soon as there
     ///     is one, also if `maximumAttempts` have been made. So does a request
     ///     whose tokens can't be refreshed for want of a network. This needs a
-    ///     system that tells: one of Apple's. Elsewhere it has no effect.
+    ///     system that tells: one of Apple's, but watchOS. Elsewhere it has no effect.
     public init(
         maximumAttempts: Int = 3,
         baseDelay: Duration = .milliseconds(50),

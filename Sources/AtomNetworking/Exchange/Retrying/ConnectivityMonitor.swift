@@ -56,7 +56,8 @@ final class NetworkWaiters: ConnectivityMonitor {
     }
 }
 
-#if canImport(Network)
+// On watchOS the system's monitor says to most apps that there is no network (Apple's TN3135).
+#if canImport(Network) && !os(watchOS)
     import Network
 
     /// What the system says of the network; it is watched from the first question on.
