@@ -16,8 +16,8 @@ public struct Reconnection: Sendable, Hashable {
     /// (WHATWG HTML §9.2).
     ///
     /// What a ``RetryPolicy`` would send again counts as an attempt, and so does a refresh that failed for now; any
-    /// other failure ends the stream. A connection that brings something, a comment is enough, and that stays open for
-    /// a second and at least as long as the pause before it, ends the row of attempts.
+    /// other failure ends the stream. A connection that stays open for a second, and at least as long as the pause
+    /// before it, ends the row of attempts.
     ///
     /// Each attempt in a row doubles the time, up to a minute, and it is made longer at random by up to a half. With
     /// `retry` a server can ask for a second to ten minutes, and with `Retry-After` for up to ten minutes.

@@ -85,7 +85,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// Whether requests of endpoints without their own policy are sent again after a failure.
     ///
-    /// By default only a request that can't have reached the server is sent again: once, and at once.
+    /// By default only what ``RetryPolicy/none`` names is sent again: once, and at once.
     public var retryPolicy: RetryPolicy = .none
 
     /// The largest body in bytes that is collected in memory; 256 MiB by default.

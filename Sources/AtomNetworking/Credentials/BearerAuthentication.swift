@@ -56,7 +56,8 @@ public struct BearerAuthentication: Sendable {
 
     /// Where the access token may be sent; by default anywhere over HTTPS, and over plain HTTP only on this device.
     ///
-    /// Each service has its own, also if services share a session. The token endpoint isn't concerned.
+    /// Each service has its own, also if services share a session. It also allows an authorization server over plain
+    /// HTTP elsewhere; one over HTTPS needs no allowance.
     public var allowedOrigins: AllowedOrigins = .secure
 
     /// Whether the client's identifier and secret are sent in the `Authorization` field (`client_secret_basic`, RFC

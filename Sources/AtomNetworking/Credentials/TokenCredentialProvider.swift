@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The session calls it when a request needs a credential and there is none, or the current one has expired or was
 /// rejected. It makes one call at a time for all waiting requests, and holds no lock. The call may take as long as
-/// ``BearerAuthentication/deadline`` allows.
+/// ``BearerAuthentication/deadline`` allows, or beside a token endpoint ``BearerAuthentication/signInDeadline``.
 ///
 /// The requests that wait have their own deadlines: give a service whose provider asks a person a longer
 /// ``ServiceTimeout/resource`` than 30 seconds, as in <doc:BringYourOwnToken>, which shows a whole login screen.

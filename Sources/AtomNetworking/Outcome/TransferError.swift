@@ -13,7 +13,7 @@ public struct TransferError: Error {
     /// How far the request got.
     public let delivery: AtomError.Delivery
 
-    /// The response after which the body could not be sent again, if that is it.
+    /// The response after which the body could not be sent again, or the head of what is not a stream of events.
     public let response: AtomResponse?
 
     /// The error of the system, or the one that the app's stream threw.
