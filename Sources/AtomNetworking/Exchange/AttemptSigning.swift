@@ -84,9 +84,12 @@ struct AttemptSigning: Sendable {
             var additions = Additions(signature: signature)
             if policy.usesCookies {
                 var (era, mayHaveCookies) = manager.cookies.era(since: signature.departures)
-                // Whoever asked before has gone.
-                if let last = destination?.cookieEra, last != era { throw .signedOut(delivery: .notSent) }
-                if let cookieEra, cookieEra != era { (era, mayHaveCookies) = (cookieEra, false) }
+                let last = destination?.cookies
+                if let begun = last?.era ?? cookieEra, begun != era {
+                    // Whoever asked before has gone.
+                    if last?.hadCookies == true { throw .signedOut(delivery: .notSent) }
+                    (era, mayHaveCookies) = (begun, false)
+                }
                 additions.cookieEra = era
                 if mayHaveCookies { additions.cookie = cookie(for: attempt(isSigned).attempt, of: era) }
             }

@@ -8,8 +8,8 @@ protocol ResponseDestination: AnyObject, Sendable {
     /// with what signs it; the last time counts.
     func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem]
 
-    /// The era of the service's cookies with which it is asked for; `nil` for any.
-    var cookieEra: Int? { get }
+    /// With which of the service's cookies it was asked for before; `nil` for any.
+    var cookies: CookieOrigin? { get }
 
     /// Whether a response with this status goes there; the body of any other one is collected in memory.
     ///
@@ -34,6 +34,13 @@ protocol ResponseDestination: AnyObject, Sendable {
     ///   - attempt: Its attempt, whose body can be held back.
     /// - Throws: Why the body can't go there. The exchange fails with it.
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink
+}
+
+/// With which of the service's cookies a request began that no session signs.
+struct CookieOrigin: Sendable {
+    let era: Int
+    /// Whether there were any: then whoever asks is gone with their era; otherwise it goes on, without any.
+    let hadCookies: Bool
 }
 
 /// Who asks for a response: what signs an attempt besides its own header fields.

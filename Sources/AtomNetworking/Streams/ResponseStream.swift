@@ -51,7 +51,9 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
 
 extension ResponseStream<Data> {
     /// The parts of a body; none is empty.
-    init(_ handle: StreamHandle, _ response: AtomResponse) { self.init(response) { PartReader(handle) } }
+    init(_ handle: StreamHandle, _ response: AtomResponse) {
+        self.init(response) { DataReader(parts: PartReader(handle)) }
+    }
 }
 
 extension ResponseStream<String> {
@@ -78,14 +80,15 @@ extension ResponseStream<ServerSentEvent> {
 
 // MARK: - Reading
 
-/// Reads the elements of a stream, and closes the exchange when it is released.
+/// Reads the elements of a stream; after a failure there are none.
 private protocol StreamReader<Element> {
     associatedtype Element
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element?
 }
 
-private final class PartReader: StreamReader, Sendable {
+/// Closes the exchange when it is released.
+private final class PartReader: Sendable {
     private let handle: StreamHandle
 
     init(_ handle: StreamHandle) { self.handle = handle }
@@ -96,6 +99,18 @@ private final class PartReader: StreamReader, Sendable {
 
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         try await stream.next()
+    }
+}
+
+private struct DataReader: StreamReader {
+    /// `nil` after a failure.
+    var parts: PartReader?
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Data? {
+        do throws(AtomError) { return try await parts?.next() } catch {
+            parts = nil
+            throw error
+        }
     }
 }
 
@@ -159,7 +174,10 @@ private struct ValueReader<Element: Decodable & Sendable>: StreamReader {
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
         while true {
-            try lines.check()
+            do throws(AtomError) { try lines.check() } catch {
+                (values, failure) = ([], nil)
+                throw error
+            }
             if let value = values.popLast() { return value }
             if let failure = failure.take() { throw lines.failed(failure) }
             guard let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() })

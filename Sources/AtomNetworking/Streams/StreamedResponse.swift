@@ -35,8 +35,8 @@ final class StreamedResponse: ResponseDestination {
         var rest: FirstValue<Void>?
         /// Whose stream it is; `nil` if no session signs it.
         var holder: SessionHolder?
-        /// The era of the cookies with which it was asked for, if nobody else tells whose it is.
-        var cookieEra: Int?
+        /// With which cookies it was asked for, if nobody else tells whose it is.
+        var cookies: CookieOrigin?
         /// When the head arrived.
         var openedAt: MonotonicInstant?
         /// From the head to the end.
@@ -68,7 +68,7 @@ final class StreamedResponse: ResponseDestination {
         self.time = time
         self.fields = fields
         isContinued = last?.holder != nil
-        state = Guarded(State(holder: last?.holder ?? session?.holder, cookieEra: last?.cookieEra))
+        state = Guarded(State(holder: last?.holder ?? session?.holder, cookies: last?.cookies))
     }
 
     // MARK: The exchange's side
@@ -88,7 +88,10 @@ final class StreamedResponse: ResponseDestination {
         let reader = state.withLock { state in
             state.head = head
             state.openedAt = now
-            if session == nil, attempt.hasCookies { state.cookieEra = attempt.cookieEra }
+            if session == nil {
+                let hadCookies = state.cookies?.hadCookies ?? false
+                state.cookies = CookieOrigin(era: attempt.cookieEra, hadCookies: hadCookies || attempt.hasCookies)
+            }
             if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
@@ -134,10 +137,11 @@ final class StreamedResponse: ResponseDestination {
                 try file?.append(part)
             }
         }
-        let reader = state.withLock { state in
+        let (reader, isUseless) = state.withLock { state in
             if overflows { state.overflowed += part.count }
-            return state.reader.take()
+            return (state.reader.take(), overflows && state.isDropped)
         }
+        if isUseless { overflow.withLock { $0 = nil } }
         reader?.resume()
         changePause()
     }
@@ -210,7 +214,7 @@ final class StreamedResponse: ResponseDestination {
     /// Whose stream it is; `nil` if no session signs it.
     var holder: SessionHolder? { state.withLock { $0.holder } }
 
-    var cookieEra: Int? { state.withLock { $0.cookieEra } }
+    var cookies: CookieOrigin? { state.withLock { $0.cookies } }
 
     /// Whether the response lasted for this time.
     func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.lifetime >= duration } }

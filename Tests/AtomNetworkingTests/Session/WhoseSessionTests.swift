@@ -435,6 +435,25 @@ struct WhoseSessionTests {
         #expect(await stream.value == nil)
     }
 
+    @Test("An unsigned stream that began without cookies goes on without those of who comes next")
+    func streamWithoutCookies() async throws {
+        let session = try SessionFixture()
+        let stream = session.stream(signed: false)
+        await session.sendsEvent(0, to: stream).send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        try await session.atom.signOut()
+        try await session.atom.signIn(with: .issued(5))
+        let call = session.call(signed: false)
+        await session.transport.exchange(1).answer(headers: [("Set-Cookie", "sid=b")])
+        #expect(await call.status() == 200)
+        session.time.advance(by: .seconds(5))
+        let again = await session.transport.exchange(2)
+        #expect(again.request.headerFields["Cookie"] == nil)
+        #expect(again.request.headerFields["Last-Event-ID"] == "1")
+        again.send(.response(TransportResponse(statusCode: 204)), .finished)
+        #expect(await stream.value == nil)
+    }
+
     @Test("An unsigned stream with the service's cookies is theirs who got them", arguments: [true, false])
     func cookieStream(somebodyElseComes: Bool) async throws {
         let session = try SessionFixture()

@@ -324,6 +324,29 @@ import Testing
         #expect(try await reader.value == nil)
     }
 
+    @Test(arguments: ["parts", "lines", "values", "events"])
+    func nothingComesAfterAnError(kind: String) async throws {
+        let service = service()
+        let task = Task { () -> [Bool] in
+            func read<Element>(_ stream: ResponseStream<Element>) async throws -> [Bool] {
+                var iterator = stream.makeAsyncIterator()
+                guard try await iterator.next() != nil else { return [] }
+                withUnsafeCurrentTask { $0?.cancel() }
+                await #expect(throws: AtomError.self) { try await iterator.next() }
+                return [try await iterator.next() == nil, try await iterator.next() == nil]
+            }
+            return switch kind {
+            case "parts": try await read(service.bytes())
+            case "lines": try await read(service.lines())
+            case "values": try await read(service.jsonLines(of: Int.self))
+            default: try await read(service.serverSentEvents())
+            }
+        }
+        let text = kind == "events" ? "data: 1\n\n" : "1\n"
+        send(String(repeating: text, count: 3), over: await transport.exchange(0))
+        #expect(try await task.value == [true, true])
+    }
+
     @Test(arguments: ["lines", "values", "events"])
     func aCancelledReaderGetsNothingMore(kind: String) async throws {
         let service = service()

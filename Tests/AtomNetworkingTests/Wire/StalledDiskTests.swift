@@ -22,7 +22,7 @@ import Testing
         init(_ gate: Gate, _ isAsked: Signal) { (self.gate, self.isAsked) = (gate, isAsked) }
 
         func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] { [] }
-        var cookieEra: Int? { nil }
+        var cookies: CookieOrigin? { nil }
         func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool { isAcceptable }
         var asksAgain: Bool { false }
         func revoke() -> Bool { false }
