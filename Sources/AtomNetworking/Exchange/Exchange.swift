@@ -515,8 +515,9 @@ extension Exchange {
     /// Ends the sink, and tells the response: before anyone can be told of the end.
     private func deliver(_ wire: AttemptOnWire, isError: Bool) {
         guard let head = wire.head else { return }
-        if bodyLength == nil, wire.sent > 0 {
-            progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: manager.time.now)
+        if bodyLength == 0 || bodyLength == nil && wire.sent > 0 {
+            let all = TransferProgress(completed: wire.sent, total: bodyLength)
+            progress?.report(all, isLast: true, at: manager.time.now)
         }
         do throws(AtomError) {
             let response = response(head, try wire.finishSink(), of: wire)

@@ -28,14 +28,14 @@ final class ProgressReporter: Sendable {
     ///
     /// - Parameter isLast: Whether it is reported in any case.
     func report(_ progress: TransferProgress, isLast: Bool, at now: MonotonicInstant) {
-        let deliver = state.withLock { state in
-            if progress == state.reported { return nil as (@Sendable (TransferProgress) -> Void)? }
-            if let next = state.nextReport, now < next, !isLast { return nil }
+        state.withLock { state in
+            if progress == state.reported { return }
+            if let next = state.nextReport, now < next, !isLast { return }
             state.reported = progress
             state.nextReport = now.advanced(by: Self.interval)
-            return state.deliver
+            // It only enqueues; under the lock, so that nothing comes after the outcome.
+            state.deliver?(progress)
         }
-        deliver?(progress)
     }
 
     /// The outcome is about to be told: nothing is reported any more.

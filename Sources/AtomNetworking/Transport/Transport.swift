@@ -304,7 +304,8 @@ public struct TransportFailure: Error {
     /// The cause as the caller gets it.
     func atomError(delivery: AtomError.Delivery) -> AtomError {
         if case .transfer(let error)? = error as? AtomError {
-            return .transfer(delivery == .answered ? error.delivered(delivery) : error)
+            // An earlier attempt may have got further than the one that failed.
+            return .transfer(delivery == .answered || error.delivery == .notSent ? error.delivered(delivery) : error)
         }
         if let error = error as? AtomError { return error }
         return .session(urlError(delivery: delivery))

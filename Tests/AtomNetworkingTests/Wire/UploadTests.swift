@@ -142,6 +142,25 @@ import Testing
         #expect(failure.reason == .bodyLengthChanged)
     }
 
+    #if os(Linux)
+        /// Such a file says that it is empty.
+        @Test(arguments: TransportUnderTest.all.filter { $0.kind == .curl })
+        func aFileThatIsSaidToBeEmptyMustBe(over transport: TransportUnderTest) async throws {
+            let server = try LoopbackServer { _ in .json("{}") }
+            defer { server.stop() }
+            let body = RequestBody.file(URL(fileURLWithPath: "/proc/self/status"), contentType: "text/plain")
+            guard
+                case .transfer(let failure)? = await Atom.forTest(over: transport).outcome(of: endpoint(server, body))
+                    .error
+            else {
+                Issue.record("it was sent")
+                return
+            }
+            #expect(failure.reason == .bodyLengthChanged)
+            #expect(server.requestCount == 0)
+        }
+    #endif
+
     @Test(arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func aStreamThatIsAnnouncedAsEmptyMustBe(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }

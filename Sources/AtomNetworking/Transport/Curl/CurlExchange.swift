@@ -69,7 +69,8 @@
         /// libcurl doesn't read one without bytes, and the loop ends with the transport.
         func start(after body: TransportBodyReader, of transport: CurlTransport) {
             emptyBody = body
-            check(body, of: transport)
+            // It may open a file, and the disk may stall.
+            DispatchQueue.global(qos: .userInitiated).async { self.check(body, of: transport) }
         }
 
         private func check(_ body: TransportBodyReader, of transport: CurlTransport) {

@@ -97,7 +97,7 @@
                 return EndedExchange()
             }
             let exchange = CurlExchange(request, loop: loop, receive: receive)
-            if let body = request.body, body.length == 0, case .sequence = body.source {
+            if let body = request.body, body.length == 0, body.isStream {
                 exchange.start(after: body.makeReader(), of: self)
             } else {
                 loop.start(exchange)

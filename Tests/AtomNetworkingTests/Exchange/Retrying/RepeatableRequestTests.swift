@@ -150,6 +150,18 @@ struct RepeatableRequestTests {
         #expect(await call.error()?.delivery == .maybeSent && service.count == 1)
     }
 
+    @Test("A body that could not be read again says nothing of the attempt before")
+    func failedBodyOfAnotherAttempt() async throws {
+        let service = RetryFixture()
+        let call = service.call(method: .put(Data("x".utf8)))
+        try service.last.fail(.networkConnectionLost)
+        service.time.advance(by: .milliseconds(50))
+        #expect(service.count == 2)
+        let failure = TransferError(.bodyFailed, "The disk is full.", delivery: .notSent)
+        try service.last.send(.failed(TransportFailure(AtomError.transfer(failure), delivery: .notSent)))
+        #expect(await call.error()?.delivery == .maybeSent)
+    }
+
     @Test("An endpoint's policy and idempotency count, and are nil where it says nothing")
     func members() throws {
         struct Plain: Requestable {
