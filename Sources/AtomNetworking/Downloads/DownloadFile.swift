@@ -48,8 +48,7 @@ final class DownloadFile: Sendable {
                 "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }
         guard size == 0 || descriptor.status().map({ Int64($0.st_size) >= size }) == true else {
-            throw DownloadPlace.unusable(
-                "“\(DownloadPlace.name(of: path))” was changed during the request", delivery: .answered)
+            throw Self.changed(path)
         }
         try prepare()
         guard descriptor.truncate(to: size) else { throw Self.failure(errno, "written", path) }
@@ -69,15 +68,29 @@ final class DownloadFile: Sendable {
             return state.size
         }
         guard let offset else { return }
-        let code = descriptor.write(part, at: offset) ? 0 : errno
+        let isIntact = hasSize(offset)
+        let code = !isIntact || descriptor.write(part, at: offset) ? 0 : errno
         let waiting = state.withLock { state in
             state.isWriting = false
-            if code == 0 { state.size += Int64(part.count) }
+            if code == 0, isIntact { state.size += Int64(part.count) }
             if state.isOver { letGo(state) }
             return state.waiting.take()
         }
         waiting?.signal()
+        guard isIntact else { throw cut() }
         guard code == 0 else { throw Self.failure(code, "written", path) }
+    }
+
+    /// Whether nobody else has cut it: what follows would stand behind a hole.
+    private func hasSize(_ size: Int64) -> Bool { descriptor.status().map { Int64($0.st_size) == size } ?? false }
+
+    private func cut() -> AtomError {
+        giveUp(isUseless: true)
+        return Self.changed(path)
+    }
+
+    static func changed(_ path: String) -> AtomError {
+        DownloadPlace.unusable("“\(DownloadPlace.name(of: path))” was changed during the request", delivery: .answered)
     }
 
     /// Whether the file has these bytes at this place.
@@ -85,11 +98,11 @@ final class DownloadFile: Sendable {
         descriptor.read(part.count, at: offset) == part
     }
 
-    /// Leaves the file for a later download, or removes it; returns whether there is one.
+    /// Leaves the file for a later download, or removes it; returns whether it was left, now or before.
     @discardableResult
     func giveUp(isUseless: Bool = false) -> Bool {
         let (remains, waiting) = state.withLock { state -> (Bool, DispatchSemaphore?) in
-            guard !state.isOver else { return (isKept && state.size > 0, nil) }
+            guard !state.isOver else { return (true, nil) }
             state.isOver = true
             state.isUseless = (isUseless || !isKept || state.size == 0) && Self.isNamed(path, descriptor)
             if state.isWriting { state.waiting = DispatchSemaphore(value: 0) } else { letGo(state) }
@@ -108,6 +121,7 @@ final class DownloadFile: Sendable {
     /// Moves the file to its destination, in place of what is there; without a mode
     /// it stays for those who may use it already.
     func move(to destination: String, mode: mode_t?) throws(AtomError) {
+        guard hasSize(size) else { throw cut() }
         let code = state.withLock { state -> Int32 in
             guard !state.isOver else { return ECANCELED }
             guard Self.isNamed(path, descriptor) else { return ENOENT }

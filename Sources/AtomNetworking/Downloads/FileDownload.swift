@@ -101,7 +101,7 @@ final class FileDownload: ResponseDestination {
         // Another download may be writing it.
         let descriptor = Descriptor(place.partial, O_RDWR)
         let isFree =
-            descriptor.map { $0.tryLock() || errno != EWOULDBLOCK } ?? (errno != EMFILE && errno != ENFILE)
+            descriptor.map { $0.tryLock() || errno != EWOULDBLOCK } ?? ![EMFILE, ENFILE, ENOENT].contains(errno)
         guard isFree else { return }
         unlink(place.partial)
         unlink(place.notes)
@@ -113,7 +113,8 @@ final class FileDownload: ResponseDestination {
         progress?.end()
         let file = state.withLock { state in
             state.isGivenUp = true
-            return state.file
+            // Whoever keeps the task of the request keeps this object, but not the file.
+            return state.file.take()
         }
         if let file { end(file) }
         return error
@@ -127,7 +128,7 @@ final class FileDownload: ResponseDestination {
     /// The response, if its body is in the file.
     func checked(_ response: AtomResponse) throws(AtomError) -> AtomResponse {
         progress?.end()
-        guard state.withLock({ $0.file != nil }) else {
+        guard state.withLock({ $0.file.take() }) != nil else {
             throw AtomError.response(response).about(response, until: time.now)
         }
         return response
@@ -190,7 +191,7 @@ final class FileDownload: ResponseDestination {
         return isAcceptable && (200...299).contains(statusCode) && ![204, 205].contains(statusCode) && method != "HEAD"
     }
 
-    var cookieEra: Int? { nil }
+    var cookies: CookieOrigin? { nil }
 
     func revoke() -> Bool { false }
 
@@ -230,7 +231,7 @@ final class FileDownload: ResponseDestination {
             let notes = Partial(
                 entityTag: entityTag, address: address, location: sent.location, people: sent.people, total: total,
                 mode: mode ?? replaced)
-            mode = try write(notes, for: file)
+            mode = try write(notes, for: file, goesOn: rest != nil)
         }
         let isGivenUp = state.withLock { state in
             state.file = file
@@ -246,31 +247,29 @@ final class FileDownload: ResponseDestination {
     private func check(_ partial: Partial) throws(AtomError) {
         var found = Self.partial(at: place, of: partial.address)
         found?.size = partial.size
-        guard found == partial else {
-            throw DownloadPlace.unusable(
-                "“\(DownloadPlace.name(of: place.partial))” was changed during the request", delivery: .answered)
-        }
+        guard found == partial else { throw DownloadFile.changed(place.partial) }
     }
 
     /// Writes the notes of a file, for nobody else to read, and returns who may use the file when it is complete.
-    private func write(_ notes: Partial, for file: DownloadFile) throws(AtomError) -> mode_t? {
+    ///
+    /// They replace earlier ones at once: a partial file without its notes is of no use.
+    private func write(_ notes: Partial, for file: DownloadFile, goesOn: Bool) throws(AtomError) -> mode_t? {
         var notes = notes
-        unlink(place.notes)
+        let temporary = place.makeTemporary()
         // The file is for as many people as one that the app itself creates; only the system knows how many.
-        let descriptor = Descriptor(place.notes, O_WRONLY | O_CREAT | O_EXCL, mode: notes.mode == nil ? 0o666 : 0o600)
-        guard let descriptor, let status = descriptor.status() else { throw failure(errno, of: file) }
-        notes.mode = notes.mode ?? mode_t(truncatingIfNeeded: status.st_mode & 0o777)
-        _ = fchmod(descriptor.number, 0o600)
-        guard let data = try? JSONEncoder().encode(notes), descriptor.write(data) else {
-            throw failure(errno, of: file)
+        let descriptor = Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: notes.mode == nil ? 0o666 : 0o600)
+        if let descriptor, let status = descriptor.status() {
+            notes.mode = notes.mode ?? mode_t(truncatingIfNeeded: status.st_mode & 0o777)
+            _ = fchmod(descriptor.number, 0o600)
+            if let data = try? JSONEncoder().encode(notes), descriptor.write(data), rename(temporary, place.notes) == 0
+            {
+                return notes.mode
+            }
         }
-        return notes.mode
-    }
-
-    /// A partial file without its notes is of no use.
-    private func failure(_ code: Int32, of file: DownloadFile) -> AtomError {
-        end(file, isUseless: true)
-        return .transfer(
+        let code = errno
+        if descriptor != nil { unlink(temporary) }
+        end(file, isUseless: !goesOn)
+        throw .transfer(
             TransferError("The file “\(DownloadPlace.name(of: place.notes))” could not be written", writing: code))
     }
 

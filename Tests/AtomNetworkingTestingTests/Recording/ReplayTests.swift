@@ -269,7 +269,8 @@ struct ReplayTests {
         ) { atom, _ in
             try await atom.enqueue(Call()).resume()
         }
-        #expect(archive.entries.map(\.statusCode) == [401, 200, 200])
+        // The thread that tells of the first request may be slower than the refresh.
+        #expect(archive.entries.compactMap(\.statusCode).sorted() == [200, 200, 401])
         #expect(archive.review.findings(.unanswerable).isEmpty)
         let (atom, wire) = Atom.scripted(signedIn: true)
         wire.replay(archive)

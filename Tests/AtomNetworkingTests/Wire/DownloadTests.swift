@@ -468,6 +468,59 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        /// The files of a folder that this process has open, also removed ones.
+        private static func openFiles(in folder: TransferFolder) throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+                .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+                .filter { $0.hasPrefix(folder.url.path + "/") }
+        }
+
+        @Test(arguments: [false, true], TransportUnderTest.all)
+        func whoKeepsTheTaskKeepsNoFileOpen(isResumable: Bool, over transport: TransportUnderTest) async throws {
+            let folder = try TransferFolder()
+            let cut = Locked<Int64?>(nil)
+            let server = try Self.fileServer(100_000, tag: Locked("\"v\""), cutsAt: cut)
+            defer { server.stop() }
+            let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
+            var tasks: [ServiceTask] = []
+            for end in [Int64(30_000), nil] {
+                cut.set(end)
+                let isWhole = await withCheckedContinuation { continuation in
+                    let file = folder.url.appendingPathComponent("a")
+                    tasks.append(
+                        service.download(to: file, isResumable: isResumable) { result in
+                            continuation.resume(returning: (try? result.get()) != nil)
+                        })
+                }
+                #expect(isWhole == (end == nil))
+                #expect(await eventually { (try? Self.openFiles(in: folder)) == [] })
+            }
+            withExtendedLifetime(tasks) {}
+        }
+    #endif
+
+    @Test(arguments: TransportUnderTest.all)
+    func aFileThatIsCutWhileItIsWrittenIsNotWhole(over transport: TransportUnderTest) async throws {
+        let folder = try TransferFolder()
+        let gate = Gate()
+        let server = try LoopbackServer { _ in
+            .streamed([.write(text: "one"), .wait(gate), .write(text: "two")], headers: [("ETag", "\"v\"")])
+        }
+        defer { server.stop() }
+        let file = folder.url.appendingPathComponent("a")
+        let partial = file.appendingPathExtension("partial")
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
+        async let failure = transferError { () throws(AtomError) in
+            try await service.download(to: file, isResumable: true)
+        }
+        #expect(await eventually { (try? Data(contentsOf: partial))?.count == 3 })
+        #expect(truncate(partial.path, 0) == 0)
+        gate.open()
+        #expect(await failure?.reason == .destinationUnusable)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test func aFileSystemThatTellsNoSizeIsNotFull() throws {
         // Its size is zero. Who may not write there can't try it.
         guard let place = try? DownloadPlace(URL(fileURLWithPath: "/proc/a")) else { return }
