@@ -68,27 +68,22 @@ final class DownloadFile: Sendable {
             return state.size
         }
         guard let offset else { return }
-        let isIntact = hasSize(offset)
+        // Only the name of a partial file is known to others.
+        let isIntact = !isKept || descriptor.size == offset
         let code = !isIntact || descriptor.write(part, at: offset) ? 0 : errno
         let waiting = state.withLock { state in
             state.isWriting = false
             if code == 0, isIntact { state.size += Int64(part.count) }
+            if !isIntact { state.isUseless = true }
             if state.isOver { letGo(state) }
             return state.waiting.take()
         }
         waiting?.signal()
-        guard isIntact else { throw cut() }
+        guard isIntact else { throw Self.changed(path) }
         guard code == 0 else { throw Self.failure(code, "written", path) }
     }
 
-    /// Whether nobody else has cut it: what follows would stand behind a hole.
-    private func hasSize(_ size: Int64) -> Bool { descriptor.status().map { Int64($0.st_size) == size } ?? false }
-
-    private func cut() -> AtomError {
-        giveUp(isUseless: true)
-        return Self.changed(path)
-    }
-
+    /// Somebody has cut it, and what follows would stand behind a hole, or has put something else in its place.
     static func changed(_ path: String) -> AtomError {
         DownloadPlace.unusable("“\(DownloadPlace.name(of: path))” was changed during the request", delivery: .answered)
     }
@@ -104,7 +99,8 @@ final class DownloadFile: Sendable {
         let (remains, waiting) = state.withLock { state -> (Bool, DispatchSemaphore?) in
             guard !state.isOver else { return (true, nil) }
             state.isOver = true
-            state.isUseless = (isUseless || !isKept || state.size == 0) && Self.isNamed(path, descriptor)
+            state.isUseless =
+                (isUseless || state.isUseless || !isKept || state.size == 0) && Self.isNamed(path, descriptor)
             if state.isWriting { state.waiting = DispatchSemaphore(value: 0) } else { letGo(state) }
             return (!state.isUseless, state.waiting)
         }
@@ -121,7 +117,10 @@ final class DownloadFile: Sendable {
     /// Moves the file to its destination, in place of what is there; without a mode
     /// it stays for those who may use it already.
     func move(to destination: String, mode: mode_t?) throws(AtomError) {
-        guard hasSize(size) else { throw cut() }
+        guard descriptor.size == size else {
+            state.withLock { $0.isUseless = true }
+            throw Self.changed(path)
+        }
         let code = state.withLock { state -> Int32 in
             guard !state.isOver else { return ECANCELED }
             guard Self.isNamed(path, descriptor) else { return ENOENT }

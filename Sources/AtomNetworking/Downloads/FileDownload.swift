@@ -234,7 +234,7 @@ final class FileDownload: ResponseDestination {
             mode = try write(notes, for: file, goesOn: rest != nil)
         }
         let isGivenUp = state.withLock { state in
-            state.file = file
+            if !state.isGivenUp { state.file = file }
             return state.isGivenUp
         }
         if isGivenUp { end(file) }

@@ -12,8 +12,6 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     let request: TransportRequest
     /// The era of the service's cookies in which it was sent.
     let cookieEra: Int
-    /// Whether it was sent with some of them.
-    let hasCookies: Bool
 
     var deadlinePlace = DeadlinePlace()
 
@@ -37,14 +35,10 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     /// The bytes of the request's body that were sent.
     @exclusivity(unchecked) var sent: Int64 = 0
 
-    init(
-        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0,
-        hasCookies: Bool = false
-    ) {
+    init(of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0) {
         self.exchange = exchange
         self.request = request
         self.cookieEra = cookieEra
-        self.hasCookies = hasCookies
         self.sink = sink
     }
 

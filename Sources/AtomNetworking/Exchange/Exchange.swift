@@ -505,7 +505,7 @@ extension Exchange {
                 number: content.machine.number)
             if observation != nil { content.events.sent(request, at: now) }
             let wire = AttemptOnWire(
-                of: self, request, sink: sink, cookieEra: additions.cookieEra, hasCookies: additions.cookie != nil)
+                of: self, request, sink: sink, cookieEra: additions.cookieEra)
             content.wire = wire
             return (commands, wire)
         }

@@ -31,6 +31,14 @@ final class Descriptor: Sendable {
         return fstat(number, &status) == 0 ? status : nil
     }
 
+    /// The size of the file, as this process sees it; nothing else goes by the place that this changes.
+    ///
+    /// A network's file system would first write what it holds back for ``status()``.
+    var size: Int64? {
+        let end = lseek(number, 0, SEEK_END)
+        return end < 0 ? nil : Int64(end)
+    }
+
     /// Reads bytes from a place on, fewer only at the end; `nil` on failure.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
         var done = 0

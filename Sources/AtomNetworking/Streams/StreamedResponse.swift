@@ -37,6 +37,8 @@ final class StreamedResponse: ResponseDestination {
         var holder: SessionHolder?
         /// With which cookies it was asked for, if nobody else tells whose it is.
         var cookies: CookieOrigin?
+        /// Whether an attempt had any.
+        var hadCookies = false
         /// When the head arrived.
         var openedAt: MonotonicInstant?
         /// From the head to the end.
@@ -68,14 +70,21 @@ final class StreamedResponse: ResponseDestination {
         self.time = time
         self.fields = fields
         isContinued = last?.holder != nil
-        state = Guarded(State(holder: last?.holder ?? session?.holder, cookies: last?.cookies))
+        state = Guarded(
+            State(
+                holder: last?.holder ?? session?.holder, cookies: last?.cookies,
+                hadCookies: last?.cookies?.hadCookies ?? false))
     }
 
     // MARK: The exchange's side
 
     func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] {
-        // A takeover before the first request was signed doesn't matter.
-        if !isContinued, let signer = asker.signer { state.withLock { $0.holder = signer.holder } }
+        state.withLock { state in
+            // A takeover before the first request was signed doesn't matter.
+            if !isContinued, let signer = asker.signer { state.holder = signer.holder }
+            // Also before a redirect to an origin that gets none.
+            if asker.cookie != nil { state.hadCookies = true }
+        }
         return fields
     }
 
@@ -88,10 +97,7 @@ final class StreamedResponse: ResponseDestination {
         let reader = state.withLock { state in
             state.head = head
             state.openedAt = now
-            if session == nil {
-                let hadCookies = state.cookies?.hadCookies ?? false
-                state.cookies = CookieOrigin(era: attempt.cookieEra, hadCookies: hadCookies || attempt.hasCookies)
-            }
+            if session == nil { state.cookies = CookieOrigin(era: attempt.cookieEra, hadCookies: state.hadCookies) }
             if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }

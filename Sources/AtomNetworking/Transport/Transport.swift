@@ -305,7 +305,8 @@ public struct TransportFailure: Error {
     func atomError(delivery: AtomError.Delivery) -> AtomError {
         if case .transfer(let error)? = error as? AtomError {
             // An earlier attempt may have got further than the one that failed.
-            return .transfer(delivery == .answered || error.delivery == .notSent ? error.delivered(delivery) : error)
+            let goesByAttempts = delivery == .answered || self.delivery == .notSent || error.delivery == .notSent
+            return .transfer(goesByAttempts ? error.delivered(delivery) : error)
         }
         if let error = error as? AtomError { return error }
         return .session(urlError(delivery: delivery))

@@ -454,6 +454,30 @@ struct WhoseSessionTests {
         #expect(await stream.value == nil)
     }
 
+    @Test("So is one that was redirected to a server that gets no cookies")
+    func redirectedCookieStream() async throws {
+        let session = try SessionFixture()
+        func getsCookie(_ value: String, _ index: Int) async {
+            let call = session.call(signed: false)
+            await session.transport.exchange(index).answer(headers: [("Set-Cookie", "sid=\(value)")])
+            #expect(await call.status() == 200)
+        }
+        await getsCookie("a", 0)
+        let stream = session.stream(signed: false)
+        let first = await session.transport.exchange(1)
+        #expect(first.request.headerFields["Cookie"] == "sid=a")
+        first.answer(status: 307, headers: [("Location", "https://events.example.org/")])
+        let exchange = await session.sendsEvent(2, to: stream)
+        #expect(exchange.request.headerFields["Cookie"] == nil)
+        exchange.send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        try await session.atom.signOut()
+        try await session.atom.signIn(with: .issued(5))
+        session.time.advance(by: .seconds(5))
+        guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+        #expect(session.transport.exchanges.count == 3)
+    }
+
     @Test("An unsigned stream with the service's cookies is theirs who got them", arguments: [true, false])
     func cookieStream(somebodyElseComes: Bool) async throws {
         let session = try SessionFixture()

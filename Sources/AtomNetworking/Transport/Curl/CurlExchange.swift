@@ -26,6 +26,8 @@
 
         struct Shared {
             var isCancelled = false
+            /// Whether it is known that its body is as it was announced.
+            var isChecked = true
             /// The bytes of the body that have been delivered.
             var delivered: Int64 = 0
             /// Whether the transfer waits for the delivery.
@@ -69,8 +71,10 @@
         /// libcurl doesn't read one without bytes, and the loop ends with the transport.
         func start(after body: TransportBodyReader, of transport: CurlTransport) {
             emptyBody = body
-            // It may open a file, and the disk may stall.
-            DispatchQueue.global(qos: .userInitiated).async { self.check(body, of: transport) }
+            shared.isChecked = false
+            // It may open a file, and the disk may stall. The process's own threads may all be busy.
+            let queue = DispatchQueue(label: "AtomNetworking.CurlTransport.body", qos: .userInitiated)
+            queue.async { self.check(body, of: transport) }
         }
 
         private func check(_ body: TransportBodyReader, of transport: CurlTransport) {

@@ -143,11 +143,13 @@
     extension CurlLoop {
         func start(_ exchange: CurlExchange) {
             wake { inbox in
-                guard exchange.shared.isCancelled else { return inbox.add(.start(exchange)) }
-                let error = CancellationError()
-                return inbox.add(
-                    .refuse(exchange, WireProblem.cancelled.failure(delivery: .notSent, underlying: error)))
+                exchange.shared.isChecked = true
+                return inbox.add(exchange.shared.isCancelled ? Self.cancelled(exchange) : .start(exchange))
             }
+        }
+
+        private static func cancelled(_ exchange: CurlExchange) -> Command {
+            .refuse(exchange, WireProblem.cancelled.failure(delivery: .notSent, underlying: CancellationError()))
         }
 
         /// Ends an exchange that hasn't been started.
@@ -164,7 +166,8 @@
             wake { inbox in
                 guard !exchange.shared.isCancelled else { return false }
                 exchange.shared.isCancelled = true
-                return inbox.add(.cancel(exchange))
+                // Nobody waits for a disk; what comes after the last event changes nothing.
+                return inbox.add(exchange.shared.isChecked ? .cancel(exchange) : Self.cancelled(exchange))
             }
             if wasParked { deliverRest(of: exchange) }
         }
