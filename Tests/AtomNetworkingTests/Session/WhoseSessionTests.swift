@@ -183,38 +183,28 @@ struct WhoseSessionTests {
         #expect(session.refreshes.count == 1)
     }
 
-    @Test("A credential that is issued for a session that was signed out meanwhile is revoked")
-    func revokedAfterSignOut() async throws {
-        let revocation = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
-        let session = try SessionFixture(
-            store: RecordingTokenCredentialStore(.issued(0, life: 0)), bearer: { $0.revocationEndpoint = revocation })
-        let call = session.call()
-        let refresh = await session.refresh()
-        try await session.atom.signOut()
-        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
-        let first = await session.transport.exchange(1)
-        #expect(first.form["token"] == "R0")
-        first.answer()
-        refresh.grant(1)
-        #expect(await session.transport.exchange(2).form["token"] == "R1")
-    }
-
-    @Test("The service that signs out revokes what a refresh brings of one that can't")
-    func revokedByAnotherService() async throws {
+    @Test(
+        "A credential that is issued for a session that was signed out meanwhile is revoked, also by a service that can",
+        arguments: [false, true])
+    func revokedAfterSignOut(byAnother: Bool) async throws {
         let revocation = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
         let store = RecordingTokenCredentialStore(.issued(0, life: 0))
-        let refreshing = try SessionFixture(store: store)
-        let leaving = try SessionFixture(
-            store: store, time: refreshing.time, bearer: { $0.revocationEndpoint = revocation })
+        let refreshing = try SessionFixture(
+            store: store, bearer: { if !byAnother { $0.revocationEndpoint = revocation } })
+        let leaving =
+            byAnother
+            ? try SessionFixture(store: store, time: refreshing.time, bearer: { $0.revocationEndpoint = revocation })
+            : refreshing
         let call = refreshing.call()
         let refresh = await refreshing.refresh()
         try await leaving.atom.signOut()
         guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
-        let first = await leaving.transport.exchange(0)
+        let index = byAnother ? 0 : 1
+        let first = await leaving.transport.exchange(index)
         #expect(first.form["token"] == "R0")
         first.answer()
         refresh.grant(1)
-        #expect(await leaving.transport.exchange(1).form["token"] == "R1")
+        #expect(await leaving.transport.exchange(index + 1).form["token"] == "R1")
     }
 
     @Test("The setter of a refresh that overlaps a sign-out does not bring its tokens back")
@@ -454,15 +444,36 @@ struct WhoseSessionTests {
         #expect(await stream.value == nil)
     }
 
-    @Test("So is one that was redirected to a server that gets no cookies")
+    @Test("An unsigned stream with the service's cookies is theirs who got them", arguments: [true, false])
+    func cookieStream(somebodyElseComes: Bool) async throws {
+        let session = try SessionFixture()
+        await session.getsCookie("a", 0)
+        let stream = session.stream(signed: false)
+        let exchange = await session.sendsEvent(1, to: stream)
+        #expect(exchange.request.headerFields["Cookie"] == "sid=a")
+        exchange.send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        if somebodyElseComes {
+            try await session.atom.signOut()
+            try await session.atom.signIn(with: .issued(5))
+        }
+        await session.getsCookie("b", 2)
+        session.time.advance(by: .seconds(5))
+        if somebodyElseComes {
+            guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+            #expect(session.transport.exchanges.count == 3)
+        } else {
+            let again = await session.transport.exchange(3)
+            #expect(again.request.headerFields["Cookie"] == "sid=b")
+            again.send(.response(TransportResponse(statusCode: 204)), .finished)
+            #expect(await stream.value == nil)
+        }
+    }
+
+    @Test("So is one that was redirected to a server that gets none")
     func redirectedCookieStream() async throws {
         let session = try SessionFixture()
-        func getsCookie(_ value: String, _ index: Int) async {
-            let call = session.call(signed: false)
-            await session.transport.exchange(index).answer(headers: [("Set-Cookie", "sid=\(value)")])
-            #expect(await call.status() == 200)
-        }
-        await getsCookie("a", 0)
+        await session.getsCookie("a", 0)
         let stream = session.stream(signed: false)
         let first = await session.transport.exchange(1)
         #expect(first.request.headerFields["Cookie"] == "sid=a")
@@ -477,41 +488,17 @@ struct WhoseSessionTests {
         guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
         #expect(session.transport.exchanges.count == 3)
     }
-
-    @Test("An unsigned stream with the service's cookies is theirs who got them", arguments: [true, false])
-    func cookieStream(somebodyElseComes: Bool) async throws {
-        let session = try SessionFixture()
-        func getsCookie(_ value: String, _ index: Int) async {
-            let call = session.call(signed: false)
-            await session.transport.exchange(index).answer(headers: [("Set-Cookie", "sid=\(value)")])
-            #expect(await call.status() == 200)
-        }
-        await getsCookie("a", 0)
-        let stream = session.stream(signed: false)
-        let exchange = await session.sendsEvent(1, to: stream)
-        #expect(exchange.request.headerFields["Cookie"] == "sid=a")
-        exchange.send(.finished)
-        #expect(await session.time.waitForAlarm(within: .seconds(5)))
-        if somebodyElseComes {
-            try await session.atom.signOut()
-            try await session.atom.signIn(with: .issued(5))
-        }
-        await getsCookie("b", 2)
-        session.time.advance(by: .seconds(5))
-        if somebodyElseComes {
-            guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
-            #expect(session.transport.exchanges.count == 3)
-        } else {
-            let again = await session.transport.exchange(3)
-            #expect(again.request.headerFields["Cookie"] == "sid=b")
-            again.send(.response(TransportResponse(statusCode: 204)), .finished)
-            #expect(await stream.value == nil)
-        }
-    }
 }
 
 extension SessionFixture {
     fileprivate static let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+
+    /// A response sets the cookie `sid`, over the exchange with this number.
+    fileprivate func getsCookie(_ value: String, _ index: Int) async {
+        let call = call(signed: false)
+        await transport.exchange(index).answer(headers: [("Set-Cookie", "sid=\(value)")])
+        #expect(await call.status() == 200)
+    }
 
     /// A stream of events that is read to its end.
     fileprivate func stream(signed: Bool = true, reconnecting: Bool = true) -> ReadStream {
