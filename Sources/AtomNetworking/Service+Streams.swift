@@ -65,11 +65,7 @@ extension Service {
         let request = try manager.prepare(requestable)
         try check(request) { () throws(AtomError) in try HTTPGrammar.checkField("Last-Event-ID", lastEventID) }
         let source = EventSource(request, lastEventID: lastEventID, reconnection: reconnection, manager: manager)
-        do {
-            return ResponseStream(source, try await source.open(), limit: maximumEventSize)
-        } catch {
-            throw announced(error)
-        }
+        return ResponseStream(source, try await source.open(), limit: maximumEventSize)
     }
 
     /// Sends the request, and waits for the head.

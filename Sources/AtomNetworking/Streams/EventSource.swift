@@ -48,7 +48,13 @@ final class EventSource: @unchecked Sendable {
         let place = HeaderItem(name: "Last-Event-ID", value: lastEventID)
         let fields = lastEventID.isEmpty ? fields : fields + [place]
         let handle = manager.openStream(request, fields: fields, after: self.handle?.stream)
-        let head = try await handle.stream.head()
+        let head: AtomResponse
+        do {
+            head = try await handle.stream.head()
+        } catch {
+            AtomNotification.announceRefusal(error, on: manager.dispatchQueue)
+            throw error
+        }
         self.head = head
         if head.statusCode == 204 {
             self.handle = nil

@@ -302,6 +302,32 @@ import Testing
         #expect(posted.errors.isEmpty)
     }
 
+    @Test func theEndOfAStreamIsAnnouncedLikeItsBeginning() async throws {
+        let session = try SessionFixture()
+        let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
+        defer { posted.end() }
+        let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+        func read() -> Task<Void, any Error> {
+            let service = session.atom.enqueue(PathEndpoint(requiresAuthorization: false))
+            return Task { for try await _ in try await service.serverSentEvents(reconnection: .automatic()) {} }
+        }
+        let first = read()
+        let opening = await session.transport.exchange(0)
+        opening.send(.response(TransportResponse(statusCode: 200, headerFields: events)), .finished)
+        await session.time.waitForAlarm(within: .seconds(60))
+        session.time.advance(by: .seconds(60))
+        await session.transport.exchange(1).answer(status: 401)
+        _ = await first.result
+        await session.drainCompletions()
+        #expect(posted.errors.count == 1)
+
+        let second = read()
+        await session.transport.exchange(2).answer(status: 401)
+        _ = await second.result
+        await session.drainCompletions()
+        #expect(posted.errors.count == 2)
+    }
+
     @Test(arguments: [400, 403, 404, 407, 429, 500, 503])
     func onlyUnauthorizedIsAnnouncedAsThat(_ status: Int) async throws {
         let session = try SessionFixture(lifetime: 0)

@@ -43,17 +43,23 @@
             }
             return .success(
                 CurlLibrary(
-                    version: version, hasHTTP2: found.has_http2,
-                    contentCodings: found.has_zlib ? "gzip, deflate" : "identity",
-                    tellsOfSending: found.number >= 0x07_50_00,
-                    countsWhatItSends: !(0x08_07_00..<0x08_08_00).contains(found.number),
-                    countsOverTLS: !(0x08_02_00..<0x08_08_00).contains(found.number),
-                    tellsOfResponse: found.number >= 0x08_03_00,
-                    holdsSingleStreams: found.number >= 0x08_01_00,
-                    repeatsUnexpected: found.number >= 0x07_45_00,
-                    decodesProxyCredentials: found.number < 0x08_08_00,
-                    usesHandlesAgain: !(0x07_53_00..<0x08_02_00).contains(found.number)))
+                    version: version, number: Int(found.number), hasHTTP2: found.has_http2, hasZlib: found.has_zlib))
         }()
+
+        /// - Parameter number: The version, two hexadecimal digits for each part.
+        init(version: String, number: Int, hasHTTP2: Bool, hasZlib: Bool) {
+            self.version = version
+            self.hasHTTP2 = hasHTTP2
+            contentCodings = hasZlib ? "gzip, deflate" : "identity"
+            tellsOfSending = number >= 0x07_50_00
+            countsWhatItSends = !(0x08_07_00..<0x08_08_00).contains(number)
+            countsOverTLS = !(0x08_02_00..<0x08_08_00).contains(number)
+            tellsOfResponse = number >= 0x08_03_00
+            holdsSingleStreams = number >= 0x08_01_00
+            repeatsUnexpected = number >= 0x07_45_00
+            decodesProxyCredentials = number < 0x08_08_00
+            usesHandlesAgain = !(0x07_53_00..<0x08_02_00).contains(number)
+        }
 
         struct Unavailable: Error {
             let reason: String

@@ -1,9 +1,4 @@
-import Foundation
+import AtomNetworking
+import ChaosRig
 
-signal(SIGPIPE, SIG_IGN)
-let options = Options(Array(CommandLine.arguments.dropFirst()))
-if options.client != nil {
-    await Client(options).run()
-} else {
-    exit(await Director(options).run() ? 0 : 1)
-}
+await Chaos.run(over: ["libcurl": { try CurlTransport() }, "URLSession": { URLSessionTransport() }])

@@ -108,6 +108,8 @@ struct Client {
         var configuration = ServiceConfiguration(
             authenticationMethod: method, dispatchQueue: DispatchQueue(label: "chaos.completions"),
             timeout: ServiceTimeout(request: 4, resource: 15))
+        guard let transport = try? options.makeTransport() else { preconditionFailure("no \(options.transport)") }
+        configuration.transport = transport
         let watch = Watch(store)
         configuration.observers = [watch]
         configuration.timeSource = Clock.shared

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// What the command line asks for.
@@ -6,6 +7,9 @@ struct Options: Sendable {
     var seconds = 60.0
     /// How many requests a soak makes; `nil` for chaos.
     var soak: Int?
+    /// The name of the transport that the clients use.
+    var transport: String
+    let makeTransport: @Sendable () throws -> any Transport
     /// Whether the loopback interface is this program's own, to be slowed down and cut.
     var ownsNetwork = false
 
@@ -16,8 +20,10 @@ struct Options: Sendable {
     var otherPort = 0
     var folder = ""
 
-    init(_ arguments: [String]) {
+    /// - Parameter transports: By their names. If there are several, libcurl is meant where none is named.
+    init(_ arguments: [String], transports: Chaos.Makers) {
         var rest = arguments[...]
+        var transport = transports.count == 1 ? transports.keys.first ?? "" : "libcurl"
         func refuse(_ text: String) -> Never {
             FileHandle.standardError.write(Data("chaos: \(text)\n".utf8))
             exit(2)
@@ -36,6 +42,7 @@ struct Options: Sendable {
             case "--seed": seed = number()
             case "--seconds": seconds = number()
             case "--minutes": seconds = number() * 60
+            case "--transport": transport = value
             case "--soak": soak = number()
             case "--client": client = value
             case "--process": process = number()
@@ -45,13 +52,16 @@ struct Options: Sendable {
             default: refuse("there is no option \(name)")
             }
         }
+        guard let makeTransport = transports[transport] else { refuse("there is no transport \(transport)") }
+        self.transport = transport
+        self.makeTransport = makeTransport
     }
 
     /// The command line of a client.
     func arguments(of client: String, process: Int, seconds: Double) -> [String] {
         [
             "--client", client, "--process", "\(process)", "--seed", "\(seed)", "--seconds", "\(seconds)", "--port",
-            "\(port)", "--other-port", "\(otherPort)", "--folder", folder,
+            "\(port)", "--transport", transport, "--other-port", "\(otherPort)", "--folder", folder,
         ] + (soak.map { ["--soak", "\($0)"] } ?? [])
     }
 }

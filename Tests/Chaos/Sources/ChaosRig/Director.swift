@@ -52,7 +52,7 @@ final class Director: Sendable {
     /// - Returns: Whether the account is as it must be.
     func run() async -> Bool {
         say(
-            "chaos: seed \(options.seed), "
+            "chaos: over \(options.transport), seed \(options.seed), "
                 + (options.soak.map { "a soak of \($0) requests" } ?? "\(Int(options.seconds)) s")
                 + (options.ownsNetwork ? ", on a network of its own" : ""))
         var options = options

@@ -1,0 +1,50 @@
+#if os(Linux)
+    import Testing
+
+    @testable import AtomNetworking
+
+    @Suite struct CurlLibraryTests {
+        private struct Rule: Sendable {
+            let name: String
+            let holds: @Sendable (CurlLibrary) -> Bool
+            /// The versions of which it holds, two digits for each part but the last.
+            let versions: [Range<Int>]
+        }
+
+        private static let rules = [
+            Rule(name: "tells of sending", holds: \.tellsOfSending, versions: [7_80..<9_00]),
+            Rule(name: "counts what it sends", holds: \.countsWhatItSends, versions: [7_68..<8_07, 8_08..<9_00]),
+            Rule(name: "counts over TLS", holds: \.countsOverTLS, versions: [7_68..<8_02, 8_08..<9_00]),
+            Rule(name: "tells of the response", holds: \.tellsOfResponse, versions: [8_03..<9_00]),
+            Rule(name: "holds single streams", holds: \.holdsSingleStreams, versions: [8_01..<9_00]),
+            Rule(name: "repeats without Expect", holds: \.repeatsUnexpected, versions: [7_69..<9_00]),
+            Rule(name: "decodes a proxy's credentials", holds: \.decodesProxyCredentials, versions: [7_68..<8_08]),
+            Rule(name: "uses handles again", holds: \.usesHandlesAgain, versions: [7_68..<7_83, 8_02..<9_00]),
+        ]
+
+        /// What was seen of each release, as *libcurl on Linux* says it. Most of them can't be met by the suites.
+        @Test("What a libcurl can do goes by its release, whatever its patch")
+        func releases() {
+            for release in Array(7_68...7_88) + Array(8_00...8_30) {
+                for patch in [0, 1, 0xFF] {
+                    let library = CurlLibrary(
+                        version: "", number: (release / 100) << 16 | (release % 100) << 8 | patch, hasHTTP2: true,
+                        hasZlib: true)
+                    for rule in Self.rules {
+                        let isExpected = rule.versions.contains { $0.contains(release) }
+                        #expect(rule.holds(library) == isExpected, "\(release), patch \(patch): \(rule.name)")
+                    }
+                }
+            }
+        }
+
+        @Test("Without zlib no coding is asked for")
+        func codings() {
+            let codings = [true, false].map {
+                CurlLibrary(version: "8.9.1", number: 0x08_09_01, hasHTTP2: $0, hasZlib: $0)
+            }
+            #expect(codings.map(\.contentCodings) == ["gzip, deflate", "identity"])
+            #expect(codings.map(\.hasHTTP2) == [true, false])
+        }
+    }
+#endif

@@ -1,0 +1,4 @@
+import AsyncHTTPClientTransport
+import ChaosRig
+
+await Chaos.run(over: ["AsyncHTTPClient": { AsyncHTTPClientTransport() }])
