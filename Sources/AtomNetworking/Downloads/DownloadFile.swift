@@ -47,9 +47,7 @@ final class DownloadFile: Sendable {
             throw DownloadPlace.unusable(
                 "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }
-        guard size == 0 || descriptor.status().map({ Int64($0.st_size) >= size }) == true else {
-            throw Self.changed(path)
-        }
+        guard descriptor.size.map({ $0 >= size }) == true else { throw Self.changed(path) }
         try prepare()
         guard descriptor.truncate(to: size) else { throw Self.failure(errno, "written", path) }
         self.path = path

@@ -5,25 +5,28 @@
     struct CurlLibrary: Sendable {
         /// For example `7.88.1`.
         let version: String
+        /// The same, as `0x07_58_01`.
+        let number: Int
         let hasHTTP2: Bool
+        let hasZlib: Bool
         /// The content codings that the SDK can decode, for `Accept-Encoding`.
-        let contentCodings: String
+        var contentCodings: String { hasZlib ? "gzip, deflate" : "identity" }
         /// Whether it tells before it sends a request, also again (7.80).
-        let tellsOfSending: Bool
+        var tellsOfSending: Bool { number >= 0x07_50_00 }
         /// Whether it counts the bytes that it sends of a request; 8.7 doesn't.
-        let countsWhatItSends: Bool
+        var countsWhatItSends: Bool { !(0x08_07_00..<0x08_08_00).contains(number) }
         /// The same over TLS; from 8.2 to 8.6 it doesn't always do so over HTTP/2.
-        let countsOverTLS: Bool
+        var countsOverTLS: Bool { !(0x08_02_00..<0x08_08_00).contains(number) }
         /// Whether it tells when the response to a request with a body began; before 8.3 that is when it began to send.
-        let tellsOfResponse: Bool
+        var tellsOfResponse: Bool { number >= 0x08_03_00 }
         /// Whether one stream of a connection can be left unread (8.1).
-        let holdsSingleStreams: Bool
+        var holdsSingleStreams: Bool { number >= 0x08_01_00 }
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
-        let repeatsUnexpected: Bool
+        var repeatsUnexpected: Bool { number >= 0x07_45_00 }
         /// Whether it takes a proxy's credentials for percent-encoded, before 8.8.
-        let decodesProxyCredentials: Bool
+        var decodesProxyCredentials: Bool { number < 0x08_08_00 }
         /// Whether a handle may be used for another exchange.
-        let usesHandlesAgain: Bool
+        var usesHandlesAgain: Bool { !(0x07_53_00..<0x08_02_00).contains(number) }
 
         /// `curl_multi_poll` and all that is used beside it work since then.
         private static let oldest = 0x07_44_00
@@ -45,21 +48,6 @@
                 CurlLibrary(
                     version: version, number: Int(found.number), hasHTTP2: found.has_http2, hasZlib: found.has_zlib))
         }()
-
-        /// - Parameter number: The version, two hexadecimal digits for each part.
-        init(version: String, number: Int, hasHTTP2: Bool, hasZlib: Bool) {
-            self.version = version
-            self.hasHTTP2 = hasHTTP2
-            contentCodings = hasZlib ? "gzip, deflate" : "identity"
-            tellsOfSending = number >= 0x07_50_00
-            countsWhatItSends = !(0x08_07_00..<0x08_08_00).contains(number)
-            countsOverTLS = !(0x08_02_00..<0x08_08_00).contains(number)
-            tellsOfResponse = number >= 0x08_03_00
-            holdsSingleStreams = number >= 0x08_01_00
-            repeatsUnexpected = number >= 0x07_45_00
-            decodesProxyCredentials = number < 0x08_08_00
-            usesHandlesAgain = !(0x07_53_00..<0x08_02_00).contains(number)
-        }
 
         struct Unavailable: Error {
             let reason: String

@@ -22,7 +22,7 @@
             Rule(name: "uses handles again", holds: \.usesHandlesAgain, versions: [7_68..<7_83, 8_02..<9_00]),
         ]
 
-        /// What was seen of each release, as *libcurl on Linux* says it. Most of them can't be met by the suites.
+        // As *libcurl on Linux* says it. Most of these can't be met by the suites.
         @Test("What a libcurl can do goes by its release, whatever its patch")
         func releases() {
             for release in Array(7_68...7_88) + Array(8_00...8_30) {
