@@ -159,6 +159,7 @@ static struct {
 
 // Of OpenSSL, if it is what libcurl uses.
 static int (*ssl_has_pending)(const void *) = NULL;
+static void (*ssl_get0_alpn_selected)(const void *, const uint8_t **, unsigned int *) = NULL;
 
 static struct atom_curl_version version = {.text = ""};
 static char *default_authorities = NULL;
@@ -265,6 +266,7 @@ static void load(void) {
     }
     // Searched for among what this libcurl was linked with.
     *(void **)&ssl_has_pending = dlsym(library, "SSL_has_pending");
+    *(void **)&ssl_get0_alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
     if (curl.global_init(CURL_GLOBAL_ALL) != 0) return;
     // Registered after the TLS library's cleanup, so it runs before.
     atexit(wait_for_threads);
@@ -422,13 +424,27 @@ const char *atom_curl_get_text(atom_curl_easy easy, int info) {
     return curl.easy_getinfo(easy, info, &text) == 0 ? text : NULL;
 }
 
-int atom_curl_tls_surplus(atom_curl_easy easy) {
+// OpenSSL's session of the transfer's connection, if it is OpenSSL's.
+static void *session_of(atom_curl_easy easy) {
     struct curl_tls_session *session = NULL;
-    if (ssl_has_pending == NULL || curl.easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != 0) return -1;
-    if (session == NULL || session->backend != CURLSSLBACKEND_OPENSSL || session->internals == NULL) return -1;
+    if (curl.easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != 0 || session == NULL) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+int atom_curl_tls_surplus(atom_curl_easy easy) {
+    void *session = ssl_has_pending == NULL ? NULL : session_of(easy);
     // Not `SSL_pending`: libcurl 8.15 lets OpenSSL read ahead, and then whole records
     // may lie there undecrypted.
-    return ssl_has_pending(session->internals) != 0;
+    return session == NULL ? -1 : ssl_has_pending(session) != 0;
+}
+
+int atom_curl_tls_speaks_http2(atom_curl_easy easy) {
+    void *session = ssl_get0_alpn_selected == NULL ? NULL : session_of(easy);
+    if (session == NULL) return -1;
+    const uint8_t *protocol = NULL;
+    unsigned int length = 0;
+    ssl_get0_alpn_selected(session, &protocol, &length);
+    return length == 2 && memcmp(protocol, "h2", 2) == 0;
 }
 
 // `struct curl_certinfo`, and `CURLINFO_CERTINFO`.

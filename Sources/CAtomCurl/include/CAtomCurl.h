@@ -158,6 +158,10 @@ const struct atom_curl_list *atom_curl_get_certificate(atom_curl_easy easy);
 /// -1 if it can't be told. Only while the transfer has a connection.
 int atom_curl_tls_surplus(atom_curl_easy easy);
 
+/// Whether TLS has agreed on HTTP/2 for the transfer's connection; -1 if it can't be
+/// told. Only while the transfer has a connection.
+int atom_curl_tls_speaks_http2(atom_curl_easy easy);
+
 /// Lets a paused transfer go on.
 int atom_curl_easy_continue(atom_curl_easy easy);
 /// The meaning of a `CURLcode`.
@@ -266,6 +270,7 @@ enum {
     ATOM_CURLOPT_PROXY_CAPATH = 10247,
     ATOM_CURLOPT_PROXY_SSLVERSION = 250,
     ATOM_CURLOPT_PIPEWAIT = 237,
+    ATOM_CURLOPT_HTTP_VERSION = 84,
     ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     ATOM_CURLOPT_CONNECT_ONLY = 141,
     ATOM_CURLOPT_SSL_SESSIONID_CACHE = 150,
@@ -295,6 +300,8 @@ enum {
 #define ATOM_CURL_NOT_BUILT_IN 4
 /// A value of options: TLS 1.2 or later.
 #define ATOM_CURL_TLS_1_2 6
+/// A value of options: HTTP/1.1.
+#define ATOM_CURL_HTTP_1_1 2
 
 /// The size of the buffer for libcurl's words on an error.
 #define ATOM_CURL_ERROR_SIZE 256

@@ -45,6 +45,8 @@
         /// When libcurl is reminded of what it may have forgotten, and how often it was since something arrived.
         @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
         @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
+        /// Of which something came that pretended to be of HTTP/2: a few, if any.
+        @exclusivity(unchecked) private var pretending: Set<Origin> = []
         /// The exchanges that may need a connection of their own: also those that have
         /// one and stay, and all whose origin isn't known to multiplex.
         @exclusivity(unchecked) private var singleCount = 0
@@ -530,6 +532,13 @@
                 multiplexing.remove(exchange.request.target.origin)
             }
         }
+
+        func mayMultiplex(_ exchange: CurlExchange) -> Bool {
+            exchange.isSecure && (pretending.isEmpty || !pretending.contains(exchange.request.target.origin))
+        }
+
+        /// A status line of HTTP/2 came over a connection of HTTP/1.1.
+        func pretended(_ exchange: CurlExchange) { pretending.insert(exchange.request.target.origin) }
 
         private func needsConnection(_ exchange: CurlExchange) {
             guard !exchange.isSingle else { return }

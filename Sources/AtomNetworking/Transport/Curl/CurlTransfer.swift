@@ -128,6 +128,10 @@
             let problem =
                 set(request, parsedURL: parsedURL, on: easy)
                 ?? (exchange.isSecure ? settings.secure(easy, share: share) : nil)
+            // Before 8.8 libcurl believes each status line of HTTP/2, and sends several requests at once.
+            if !loop.mayMultiplex(exchange) {
+                atom_curl_set_long(easy, CInt(ATOM_CURLOPT_HTTP_VERSION), Int(ATOM_CURL_HTTP_1_1))
+            }
             guard let problem else { return nil }
             let error =
                 problem == .badURL
@@ -155,9 +159,15 @@
 
     extension CurlTransfer {
         func tookHeader(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-            guard exchange != nil else { return false }
+            guard let exchange else { return false }
+            let begins = !head.isWithin && !head.isComplete
             switch head.take(line) {
             case .incomplete:
+                if begins, head.isHTTP2, !speaksHTTP2 {
+                    loop.pretended(exchange)
+                    abort = .headInvalid("it is of HTTP/2, and the connection is not")
+                    return false
+                }
                 hasLines = true
                 loop.hasSomething(self)
                 return true
@@ -166,7 +176,6 @@
             case .invalid:
                 abort = .headInvalid(head.fault)
             case .complete:
-                guard let exchange else { return false }
                 hasLines = false
                 let mayWaitForContinue =
                     head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
@@ -314,6 +323,12 @@
                 return false
             }
             return atom_curl_tls_surplus(easy) != 0
+        }
+
+        /// Whether the connection is one of HTTP/2, or may be.
+        private var speaksHTTP2: Bool {
+            guard let easy, exchange?.isSecure == true else { return false }
+            return atom_curl_tls_speaks_http2(easy) != 0
         }
 
         /// Whether the next exchange over the connection couldn't find that out.

@@ -27,11 +27,14 @@
                 b"with": [HEAD % 5, b"first" + EVIL],
                 b"alert": [HEAD % 5, b"first"],
                 b"after": [HEAD % 5, b"first", EVIL],
+                b"two": [HEAD.replace(b"1.1", b"2") % 5, b"first"],
+                b"hint": [b"HTTP/2 103 Early Hints\\r\\n\\r\\n", HEAD % 5, b"first"],
                 b"chunk": [HEAD.replace(b"Content-Length: %d", b"Transfer-Encoding: chunked"),
                            b"5\\r\\nfirst\\r\\n0\\r\\n\\r\\n", EVIL],
             }
 
             ALERTED = []
+            CROWD = threading.Barrier(6)
 
             class Within:
                 def __init__(self, outer):
@@ -63,7 +66,8 @@
                         line.sendall(b"HTTP/1.1 200 OK\\r\\n\\r\\n")
                         line = Within(line)
                         continue
-                    text = b"%d" % number
+                    if b"/crowd" in target: CROWD.wait()
+                    text = target.split(b"?")[-1] if b"?" in target else b"%d" % number
                     # All records come at once, and the alert that ends TLS, but not TCP.
                     wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
                     for record in RECORDS.get(target.split(b"/")[-1], [HEAD % len(text) + text]): line.sendall(record)
@@ -83,7 +87,7 @@
             """
 
         private func run(
-            _ paths: [String], _ scheme: BaseURLScheme = .https, overProxy: Bool = false
+            _ paths: [String], _ scheme: BaseURLScheme = .https, overProxy: Bool = false, crowd: Bool = false
         ) async throws -> [String] {
             let server = try await TLSServer(program: Self.program)
             var configuration = CurlTransport.Configuration()
@@ -97,6 +101,18 @@
                 let recorder = await transport.run(try TransportRequest(base: base, path: URLPath(path)))
                 #expect(recorder.violations == [])
                 texts.append(recorder.failure.map { "\($0)" } ?? recorder.text)
+            }
+            // The server answers when all of them have come, which needs a connection each.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<(crowd ? 6 : 0) {
+                    group.addTask {
+                        let item = QueryItem(name: "id", value: "\(number)")
+                        let recorder = await transport.run(
+                            try TransportRequest(base: base, path: URLPath("/crowd"), queryItems: [item]))
+                        #expect(recorder.text == "id=\(number)", "\(recorder.events)")
+                    }
+                }
+                try await group.waitForAll()
             }
             await server.end()
             return texts
@@ -112,6 +128,13 @@
         @Test("Good responses come over one connection, also beside the tickets of TLS 1.3")
         func kept() async throws {
             #expect(try await run(Array(repeating: "/good", count: 20)) == Array(repeating: "1", count: 20))
+        }
+
+        @Test("A status line of HTTP/2 makes no connection of HTTP/1.1 carry several requests", arguments: ["two", "hint"])
+        func pretended(path: String) async throws {
+            let texts = try await run(["/good", "/\(path)", "/next", "/last"], crowd: true)
+            #expect(texts.map(\.count) == [1, texts[1].count, 1, 1])
+            #expect(texts[1] != "first" && texts[2] != "1" && texts[3] == texts[2], "\(texts)")
         }
 
         @Test(

@@ -77,6 +77,33 @@
             #expect(counts.read + counts.failed == answers.count)
         }
 
+        @Test(
+            "A status line of HTTP/2 makes no connection of HTTP/1.1 carry several requests",
+            arguments: ["HTTP/2 200 OK", "HTTP/2.0 200 OK", "HTTP/2 103 Hint\r\n\r\nHTTP/1.1 200 OK"])
+        func pretendedHTTP2(head: String) async throws {
+            let (gate, waiting) = (Gate(), Locked(0))
+            // It answers when all of a crowd have come, which needs a connection each.
+            let server = try LoopbackServer { request in
+                if request.path == "/two" {
+                    return .script([.write(Data("\(head)\r\nContent-Length: 5\r\n\r\nfirst".utf8))])
+                }
+                if waiting.with({ $0 += 1; return $0 }) == 6 { gate.open() }
+                return .text(request.path).after(gate)
+            }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            let recorder = await transport.run(try .to(server, "/two"))
+            #expect(recorder.failure != nil && recorder.violations == [], "\(recorder.events)")
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<6 {
+                    group.addTask {
+                        let recorder = (try? TransportRequest.to(server, "/\(number)")).map { transport.begin($0) }
+                        #expect(await recorder?.end().text == "/\(number)")
+                    }
+                }
+            }
+        }
+
         @Test("Answers with random faults end once", arguments: [UInt64(1), 2, 3])
         func mutations(_ seed: UInt64) async throws {
             var generator = SeededGenerator(seed: seed)

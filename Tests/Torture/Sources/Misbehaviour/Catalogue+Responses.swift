@@ -91,6 +91,25 @@ extension Catalogue {
         add(
             "a hint with chunks", "HTTP/1.1 103 X\r\nTransfer-Encoding: chunked\r\n\r\n" + sound(),
             .failureOr([Data(hello.utf8)]))
+        for field in [
+            "Content-Length: 0", "Content-Encoding: gzip", "Set-Cookie: a=b", "Location: /elsewhere",
+            "Content-Range: bytes 5-9/10", "Connection: close",
+        ] {
+            for status in [100, 103] {
+                add(
+                    "\(status) with \(field)", "HTTP/1.1 \(status) X\r\n\(field)\r\n\r\n" + sound(),
+                    .failureOr([Data(hello.utf8)]))
+            }
+        }
+        add(
+            "a hint with chunks, and a body that looks like them",
+            "HTTP/1.1 103 X\r\nTransfer-Encoding: chunked\r\n\r\n" + sound("5\r\nhello\r\n0\r\n\r\n"),
+            .failureOr([Data("5\r\nhello\r\n0\r\n\r\n".utf8)]))
+        for fold in ["Content-Length: 1", "Transfer-Encoding: chunked", "Connection: close"] {
+            add(
+                "a fold that looks like \(fold)", sound(fields: "X: y\r\n \(fold)\r\n"),
+                .failureOr([Data(hello.utf8)]))
+        }
         add(
             "101", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nbytes",
             .failure)
@@ -105,6 +124,7 @@ extension Catalogue {
             for text in [
                 "hello", "", "<html>", "SSH-2.0-OpenSSH_9.2\r\n", "220 mail ESMTP\r\n",
                 "\u{15}\u{3}\u{1}\0\u{2}\u{2}\u{16}",
+                "\0\0\0\u{4}\0\0\0\0\0", "\0\0\u{8}\u{7}\0\0\0\0\0\0\0\0\0\0\0\0\0",
             ] {
                 add("no HTTP \(text.debugDescription) to \(method)", text, .failure(.maybeSent)) {
                     $0.method = method

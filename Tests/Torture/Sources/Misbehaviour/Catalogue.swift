@@ -239,7 +239,7 @@ extension Catalogue {
             ("a hint", "HTTP/1.1 103 Early Hints\r\n\r\n"), ("two others", forged + forged),
             ("half a head", "HTTP/1.1 200 OK\r\nX-"), ("a megabyte", String(repeating: "forged", count: 180_000)),
         ]
-        return ends.flatMap { name, rest in
+        let behind = ends.flatMap { name, rest in
             [0, 1, 5, 20, 100].flatMap { delay in
                 [Ending.keep, .close, .reset].map { ending in
                     Behaviour("leftovers", "\(name) after \(delay) ms, \(ending)", expecting: .response(200, hello)) {
@@ -255,5 +255,29 @@ extension Catalogue {
                 }
             }
         }
+        // Heads that say something else of the connection than is true.
+        let heads =
+            ["HTTP/2 200 X\r\n", "HTTP/2.0 200 X\r\n", "HTTP/3 200 X\r\n"]
+            + [
+                "", "keep-alive", "close, keep-alive", "Keep-Alive, Close", "close;q=0", "upgrade", "\"close\"", "cl ose",
+                "keep-alive\r\nConnection: close", "keep-alive\r\n close",
+            ].flatMap { value in ["1.0", "1.1"].map { "HTTP/\($0) 200 X\r\nConnection: \(value)\r\n" } }
+            + ["HTTP/1.0 200 X\r\nProxy-Connection: keep-alive\r\n", "HTTP/2 103 X\r\n\r\nHTTP/1.1 200 X\r\n"]
+        let pretending = heads.flatMap { head in
+            ["", forged].map { rest in
+                Behaviour(
+                    "leftovers", "\(rest.isEmpty ? "nothing" : "another response") after \(head.debugDescription)",
+                    expecting: .failureOr([Data(hello.utf8)])
+                ) {
+                    $0.settles = true
+                } serve: { line, _, _ in
+                    line.write("\(head)Content-Length: \(hello.utf8.count)\r\n\r\n\(hello)")
+                    line.pause(rest.isEmpty ? 0 : 100)
+                    line.write(rest)
+                    return .keep
+                }
+            }
+        }
+        return behind + pretending
     }
 }
