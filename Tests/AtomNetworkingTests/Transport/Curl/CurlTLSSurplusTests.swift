@@ -130,7 +130,9 @@
             #expect(try await run(Array(repeating: "/good", count: 20)) == Array(repeating: "1", count: 20))
         }
 
-        @Test("A status line of HTTP/2 makes no connection of HTTP/1.1 carry several requests", arguments: ["two", "hint"])
+        @Test(
+            "A status line of HTTP/2 makes no connection of HTTP/1.1 carry several requests",
+            arguments: ["two", "hint"])
         func pretended(path: String) async throws {
             let texts = try await run(["/good", "/\(path)", "/next", "/last"], crowd: true)
             #expect(texts.map(\.count) == [1, texts[1].count, 1, 1])

@@ -87,7 +87,10 @@
                 if request.path == "/two" {
                     return .script([.write(Data("\(head)\r\nContent-Length: 5\r\n\r\nfirst".utf8))])
                 }
-                if waiting.with({ $0 += 1; return $0 }) == 6 { gate.open() }
+                waiting.with {
+                    $0 += 1
+                    if $0 == 6 { gate.open() }
+                }
                 return .text(request.path).after(gate)
             }
             defer { server.stop() }

@@ -259,8 +259,8 @@ extension Catalogue {
         let heads =
             ["HTTP/2 200 X\r\n", "HTTP/2.0 200 X\r\n", "HTTP/3 200 X\r\n"]
             + [
-                "", "keep-alive", "close, keep-alive", "Keep-Alive, Close", "close;q=0", "upgrade", "\"close\"", "cl ose",
-                "keep-alive\r\nConnection: close", "keep-alive\r\n close",
+                "", "keep-alive", "close, keep-alive", "Keep-Alive, Close", "close;q=0", "upgrade", "\"close\"",
+                "cl ose", "keep-alive\r\nConnection: close", "keep-alive\r\n close",
             ].flatMap { value in ["1.0", "1.1"].map { "HTTP/\($0) 200 X\r\nConnection: \(value)\r\n" } }
             + ["HTTP/1.0 200 X\r\nProxy-Connection: keep-alive\r\n", "HTTP/2 103 X\r\n\r\nHTTP/1.1 200 X\r\n"]
         let pretending = heads.flatMap { head in
