@@ -21,6 +21,8 @@
         var tellsOfResponse: Bool { number >= 0x08_03_00 }
         /// Whether one stream of a connection can be left unread (8.1).
         var holdsSingleStreams: Bool { number >= 0x08_01_00 }
+        /// Whether, beside a connection that multiplexes, it sends several requests at once over one of HTTP/1.1 (8.5).
+        var confusesProtocols: Bool { number < 0x08_05_00 }
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
         var repeatsUnexpected: Bool { number >= 0x07_45_00 }
         /// Whether it takes a proxy's credentials for percent-encoded, before 8.8.

@@ -45,8 +45,10 @@
         /// When libcurl is reminded of what it may have forgotten, and how often it was since something arrived.
         @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
         @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
-        /// Of which something came that pretended to be of HTTP/2: a few, if any.
-        @exclusivity(unchecked) private var pretending: Set<Origin> = []
+        /// Whether the newest connection to an origin multiplexes.
+        @exclusivity(unchecked) private var protocols: [Origin: Bool] = [:]
+        /// Those to which libcurl might send several requests at once over a connection of HTTP/1.1: a few, if any.
+        @exclusivity(unchecked) private var single: Set<Origin> = []
         /// The exchanges that may need a connection of their own: also those that have
         /// one and stay, and all whose origin isn't known to multiplex.
         @exclusivity(unchecked) private var singleCount = 0
@@ -534,11 +536,18 @@
         }
 
         func mayMultiplex(_ exchange: CurlExchange) -> Bool {
-            exchange.isSecure && (pretending.isEmpty || !pretending.contains(exchange.request.target.origin))
+            exchange.isSecure && (single.isEmpty || !single.contains(exchange.request.target.origin))
         }
 
-        /// A status line of HTTP/2 came over a connection of HTTP/1.1.
-        func pretended(_ exchange: CurlExchange) { pretending.insert(exchange.request.target.origin) }
+        /// A status line of HTTP/2 came over a connection of HTTP/1.1; before 8.8 libcurl believes it.
+        func pretended(_ exchange: CurlExchange) { single.insert(exchange.request.target.origin) }
+
+        /// The exchange has opened a connection with TLS.
+        func connected(_ exchange: CurlExchange, multiplexes: Bool) {
+            let origin = exchange.request.target.origin
+            let before = protocols.updateValue(multiplexes, forKey: origin)
+            if settings.library.confusesProtocols, before == !multiplexes { single.insert(origin) }
+        }
 
         private func needsConnection(_ exchange: CurlExchange) {
             guard !exchange.isSingle else { return }

@@ -128,7 +128,6 @@
             let problem =
                 set(request, parsedURL: parsedURL, on: easy)
                 ?? (exchange.isSecure ? settings.secure(easy, share: share) : nil)
-            // Before 8.8 libcurl believes each status line of HTTP/2, and sends several requests at once.
             if !loop.mayMultiplex(exchange) {
                 atom_curl_set_long(easy, CInt(ATOM_CURLOPT_HTTP_VERSION), Int(ATOM_CURL_HTTP_1_1))
             }
@@ -287,7 +286,7 @@
 
         /// A request is about to be sent, for the first time or again, from this port; 0 if it isn't known.
         func maySend(from port: UInt16) -> Bool {
-            guard exchange != nil else { return false }
+            guard let exchange else { return false }
             if refusedExpectation != nil {
                 refusedExpectation = nil
                 head.reset()
@@ -303,6 +302,7 @@
             }
             if isConnecting {
                 use(loop.sockets.connected(socket.descriptor, port: port))
+                if exchange.isSecure { loop.connected(exchange, multiplexes: speaksHTTP2) }
             } else {
                 use(loop.sockets.descriptor(ofPort: port))
                 guard port == 0 ? loop.sockets.areUnspoiled : loop.sockets.isUnspoiled(socket.descriptor),

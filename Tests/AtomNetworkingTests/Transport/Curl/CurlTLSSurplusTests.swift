@@ -34,7 +34,7 @@
             }
 
             ALERTED = []
-            CROWD = threading.Barrier(6)
+            CROWD, FREE = threading.Barrier(6), threading.Event()
 
             class Within:
                 def __init__(self, outer):
@@ -55,6 +55,7 @@
 
             def serve(plain, number):
                 wire = line = context.wrap_socket(plain, server_side=True)
+                if line.selected_alpn_protocol() == "h2": return serve_frames(line, number)
                 while True:
                     head = b""
                     while b"\\r\\n\\r\\n" not in head:
@@ -67,6 +68,9 @@
                         line = Within(line)
                         continue
                     if b"/crowd" in target: CROWD.wait()
+                    if b"/free" in target: FREE.set()
+                    if b"/held" in target: FREE.wait()
+                    if b"/mixed" in target: context.set_alpn_protocols(["h2"])
                     text = target.split(b"?")[-1] if b"?" in target else b"%d" % number
                     # All records come at once, and the alert that ends TLS, but not TCP.
                     wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
@@ -79,6 +83,28 @@
                     wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
                     if wire in ALERTED: return
 
+            # Each request over HTTP/2 gets the number of its connection, whatever it asks for.
+            def serve_frames(line, number):
+                def frame(kind, flags, stream, body=b""):
+                    line.sendall(len(body).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + body)
+                def read(count):
+                    part = b""
+                    while len(part) < count:
+                        more = line.recv(count - len(part))
+                        if not more: raise EOFError
+                        part += more
+                    return part
+                read(24)
+                frame(4, 0, 0)
+                while True:
+                    head = read(9)
+                    read(int.from_bytes(head[:3], "big"))
+                    if head[3] == 1:
+                        stream = int.from_bytes(head[5:], "big")
+                        frame(1, 4, stream, b"\\x88")
+                        frame(0, 1, stream, b"%d" % number)
+                        if stream == 5: FREE.set()
+
             number = 0
             while True:
                 plain, _ = listener.accept()
@@ -86,14 +112,19 @@
                 threading.Thread(target=serve, args=(plain, number), daemon=True).start()
             """
 
+        private func configuration(_ server: TLSServer) throws -> CurlTransport.Configuration {
+            var configuration = CurlTransport.Configuration()
+            configuration.trust = .only(try server.certificates("authority"))
+            configuration.proxy = .none
+            return configuration
+        }
+
         private func run(
             _ paths: [String], _ scheme: BaseURLScheme = .https, overProxy: Bool = false, crowd: Bool = false
         ) async throws -> [String] {
             let server = try await TLSServer(program: Self.program)
-            var configuration = CurlTransport.Configuration()
-            configuration.trust = .only(try server.certificates("authority"))
-            configuration.proxy =
-                overProxy ? .server(try .init("https://127.0.0.1:\(server.port)")) : .none
+            var configuration = try configuration(server)
+            if overProxy { configuration.proxy = .server(try .init("https://127.0.0.1:\(server.port)")) }
             let transport = try CurlTransport(configuration: configuration)
             let base = try BaseURL(scheme: scheme, host: "127.0.0.1", port: server.port)
             var texts: [String] = []
@@ -137,6 +168,24 @@
             let texts = try await run(["/good", "/\(path)", "/next", "/last"], crowd: true)
             #expect(texts.map(\.count) == [1, texts[1].count, 1, 1])
             #expect(texts[1] != "first" && texts[2] != "1" && texts[3] == texts[2], "\(texts)")
+        }
+
+        @Test("Beside a connection of HTTP/2 one of HTTP/1.1 carries one request at a time")
+        func mixed() async throws {
+            let server = try await TLSServer(program: Self.program)
+            let transport = try CurlTransport(configuration: try configuration(server))
+            func begin(_ path: String) throws -> StartedExchange {
+                let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
+                return transport.begin(try TransportRequest(base: base, path: URLPath(path)))
+            }
+            // From here on new connections are of HTTP/2.
+            #expect(try await begin("/mixed").end().text == "1")
+            let held = try begin("/held")
+            #expect(try await begin("/a").end().text == "2")
+            let others = try CurlLibrary.loaded.get().confusesProtocols ? "3" : "2"
+            for path in ["/b", "/free"] { #expect(try await begin(path).end().text == others) }
+            #expect(await held.end().text == "1")
+            await server.end()
         }
 
         @Test(
