@@ -252,10 +252,12 @@ final class FileDownload: ResponseDestination {
 
     /// Writes the notes of a file, for nobody else to read, and returns who may use the file when it is complete.
     ///
-    /// They replace earlier ones at once: a partial file without its notes is of no use.
+    /// They replace earlier ones at once: a partial file without its notes is of no use. The first ones are written
+    /// in their place, so that a process that is killed leaves nothing else.
     private func write(_ notes: Partial, for file: DownloadFile, goesOn: Bool) throws(AtomError) -> mode_t? {
         var notes = notes
-        let temporary = place.makeTemporary()
+        let temporary = goesOn ? place.makeTemporary() : place.notes
+        if !goesOn { unlink(temporary) }
         // The file is for as many people as one that the app itself creates; only the system knows how many.
         let descriptor = Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: notes.mode == nil ? 0o666 : 0o600)
         if let descriptor, let status = descriptor.status() {
