@@ -19,8 +19,8 @@
         var countsOverTLS: Bool { !(0x08_02_00..<0x08_08_00).contains(number) }
         /// Whether it tells when the response to a request with a body began; before 8.3 that is when it began to send.
         var tellsOfResponse: Bool { number >= 0x08_03_00 }
-        /// Whether one stream of a connection can be left unread (8.1).
-        var holdsSingleStreams: Bool { number >= 0x08_01_00 }
+        /// Whether one stream of a connection can be left unread (8.1) without ending as if it were complete (8.4).
+        var holdsSingleStreams: Bool { number >= 0x08_04_00 }
         /// Whether, beside a connection that multiplexes, it sends several requests at once over one of HTTP/1.1 (8.5).
         var confusesProtocols: Bool { number < 0x08_05_00 }
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).

@@ -439,6 +439,7 @@
         private func end(_ exchange: CurlExchange) {
             guard let multi, let transfer = exchange.transfer, let easy = transfer.easy else { return }
             let event = transfer.cancelled
+            transfer.endsInSilence()
             let isResolving = transfer.firstTurn <= turn && transfer.mayBeResolving
             if !isResolving { atom_curl_multi_remove(multi, easy) }
             transfer.handOverPart()

@@ -30,6 +30,10 @@
             var isSingle = false
             /// Whether libcurl may have more of it in memory than it has looked at.
             var isRestless = false
+            /// When something came that may be for several exchanges, in nanoseconds.
+            var heard: UInt64 = 0
+            /// Whether nothing has come for too long: no exchange may begin on it.
+            var isSilent = false
             /// Whether it was shut down, since it had ended while nobody used it.
             var isDead = false
             /// Whether nothing is to be read, since a receiver has to catch up.
@@ -142,6 +146,7 @@
             if sockets[index].users == 0, sockets[index].isOwn, sockets[index].wanted == 0 {
                 setWatched(Self.readable, index)
             }
+            if sockets[index].users == 0, sockets[index].isSilent { shutDown(index) }
         }
 
         /// Leaves a paused transfer's socket unread, for which libcurl 8.5 still asks.
@@ -197,6 +202,16 @@
             sockets[Int(use.descriptor)].isRestless = isRestless
         }
 
+        /// An exchange has ended that was prepared at this time.
+        ///
+        /// If nothing has come for so long, nobody else begins on the connection. libcurl would go on using one of
+        /// HTTP/2, also if the network has lost it.
+        func hasWaited(_ wait: UInt64, since start: UInt64, for use: Use) {
+            guard isCurrent(use), !sockets[Int(use.descriptor)].isSingle else { return }
+            let start = max(start, sockets[Int(use.descriptor)].heard)
+            sockets[Int(use.descriptor)].isSilent = DispatchTime.now().uptimeNanoseconds - start >= wait
+        }
+
         /// Whether it carries one exchange at a time.
         func isSingle(_ descriptor: CInt) -> Bool {
             sockets.indices.contains(Int(descriptor)) && sockets[Int(descriptor)].isSingle
@@ -205,7 +220,7 @@
         /// Whether a kept connection of one exchange at a time is open and unread.
         func isUnspoiled(_ descriptor: CInt) -> Bool {
             guard descriptor >= 0, sockets.indices.contains(Int(descriptor)) else { return false }
-            guard sockets[Int(descriptor)].isSingle else { return true }
+            guard sockets[Int(descriptor)].isSingle else { return !sockets[Int(descriptor)].isSilent }
             var byte: UInt8 = 0
             let count = recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT))
             return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -213,7 +228,9 @@
 
         /// Whether the same is true of all that nobody uses: one of them is meant.
         var areUnspoiled: Bool {
-            sockets.indices.allSatisfy { !sockets[$0].isSingle || sockets[$0].users > 0 || isUnspoiled(CInt($0)) }
+            sockets.indices.allSatisfy {
+                !sockets[$0].isSilent && (!sockets[$0].isSingle || sockets[$0].users > 0 || isUnspoiled(CInt($0)))
+            }
         }
 
         /// The sockets that libcurl may have forgotten something of.
@@ -243,6 +260,10 @@
                 if sockets[index].wanted == 0 {
                     isReadyForNobody(index)
                 } else if event.events & sockets[index].open != 0 {
+                    if event.events & Self.readable != 0, !sockets[index].isSingle {
+                        sockets[index].heard = DispatchTime.now().uptimeNanoseconds
+                        sockets[index].isSilent = false
+                    }
                     act(event.descriptor, event.events & sockets[index].open)
                     if sockets[index].isRestless { wasRestless = true }
                 }
@@ -256,9 +277,15 @@
             guard sockets[index].users == 0 else { return }
             hasEnded = true
             // What carries many exchanges may have been sent a harmless frame.
-            guard sockets[index].isSingle, !sockets[index].isDead else { return }
+            if sockets[index].isSingle { shutDown(index) }
+        }
+
+        /// libcurl closes it when it looks at it next.
+        private func shutDown(_ index: Int) {
+            guard !sockets[index].isDead else { return }
             shutdown(CInt(index), CInt(SHUT_RDWR))
             sockets[index].isDead = true
+            hasEnded = true
             deadCount += 1
         }
     }

@@ -66,6 +66,8 @@
         @exclusivity(unchecked) private(set) var peer = (address: "", port: 0)
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
+        /// When, over TLS, in nanoseconds.
+        @exclusivity(unchecked) private var preparedAt: UInt64 = 0
         @exclusivity(unchecked) var hasSecureProxy = false
         /// The connection that was prepared for, where libcurl doesn't tell of sending.
         @exclusivity(unchecked) private var passage = Passage()
@@ -313,6 +315,7 @@
                 }
             }
             isPrepared = true
+            if exchange.isSecure { preparedAt = DispatchTime.now().uptimeNanoseconds }
             if measuresResponse { began = DispatchTime.now().uptimeNanoseconds }
             return refusal == nil
         }
@@ -468,6 +471,14 @@
         /// To take such a transfer out, libcurl and all other exchanges would wait for the
         /// system's resolver. Left in, it sends nothing.
         var mayBeResolving: Bool { !isConnecting && !isPrepared }
+
+        /// Looks whether the connection of a cancelled exchange has been silent for as long as its timeout lasts.
+        func endsInSilence() {
+            guard let exchange, exchange.isSecure, isPrepared else { return }
+            // A part of it: its clock began earlier.
+            let wait = UInt64(max(min(exchange.request.idleTimeout.seconds, 5), 0) * 0.5e9)
+            loop.sockets.hasWaited(wait, since: preparedAt, for: socket)
+        }
 
         /// Lets go of the exchange, which has ended for its caller.
         func release() {

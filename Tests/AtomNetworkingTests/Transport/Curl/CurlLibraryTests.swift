@@ -16,7 +16,7 @@
             Rule(name: "counts what it sends", holds: \.countsWhatItSends, versions: [7_68..<8_07, 8_08..<9_00]),
             Rule(name: "counts over TLS", holds: \.countsOverTLS, versions: [7_68..<8_02, 8_08..<9_00]),
             Rule(name: "tells of the response", holds: \.tellsOfResponse, versions: [8_03..<9_00]),
-            Rule(name: "holds single streams", holds: \.holdsSingleStreams, versions: [8_01..<9_00]),
+            Rule(name: "holds single streams", holds: \.holdsSingleStreams, versions: [8_04..<9_00]),
             Rule(name: "confuses protocols", holds: \.confusesProtocols, versions: [7_68..<8_05]),
             Rule(name: "repeats without Expect", holds: \.repeatsUnexpected, versions: [7_69..<9_00]),
             Rule(name: "decodes a proxy's credentials", holds: \.decodesProxyCredentials, versions: [7_68..<8_08]),

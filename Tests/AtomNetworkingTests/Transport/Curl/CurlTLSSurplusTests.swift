@@ -34,6 +34,7 @@
             }
 
             ALERTED = []
+            MUTE = False
             CROWD, FREE = threading.Barrier(6), threading.Event()
 
             class Within:
@@ -99,7 +100,7 @@
                 while True:
                     head = read(9)
                     read(int.from_bytes(head[:3], "big"))
-                    if head[3] == 1:
+                    if head[3] == 1 and not (MUTE and number == 1 and head[8] > 1):
                         stream = int.from_bytes(head[5:], "big")
                         frame(1, 4, stream, b"\\x88")
                         frame(0, 1, stream, b"%d" % number)
@@ -185,6 +186,33 @@
             let others = try CurlLibrary.loaded.get().confusesProtocols ? "3" : "2"
             for path in ["/b", "/free"] { #expect(try await begin(path).end().text == others) }
             #expect(await held.end().text == "1")
+            await server.end()
+        }
+
+        @Test("A connection of HTTP/2 that has gone silent is not used again", arguments: [false, true])
+        func silent(isInUse: Bool) async throws {
+            let program = Self.program.replacingOccurrences(
+                of: "MUTE = False", with: "MUTE = True; context.set_alpn_protocols(['h2'])")
+            let server = try await TLSServer(program: program)
+            let atom = Atom(
+                .forTest(
+                    over: try CurlTransport(configuration: try configuration(server)), time: SystemTimeSource()))
+            func endpoint(_ path: String, seconds: Double = 60) -> WireEndpoint {
+                var endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: path)
+                endpoint.timeout = ServiceTimeout(request: seconds, resource: 60)
+                return endpoint
+            }
+            #expect(await atom.outcome(of: endpoint("/first")).text == "1")
+            // Another exchange stays on the connection, or none does.
+            let held = isInUse ? atom.enqueue(endpoint("/held")).resume { _ in } : nil
+            #expect(await atom.outcome(of: endpoint("/lost", seconds: 1)).urlError?.code == .timedOut)
+            var texts: [String] = []
+            // On a busy machine another one may be lost. If the connection were used again, all of them would be.
+            while texts.count < 3 {
+                if let text = await atom.outcome(of: endpoint("/next", seconds: 1)).text { texts.append(text) }
+            }
+            #expect(!texts.contains("1"))
+            held?.cancel()
             await server.end()
         }
 
