@@ -45,7 +45,7 @@
         /// When libcurl is reminded of what it may have forgotten, and how often it was since something arrived.
         @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
         @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
-        /// Whether the newest connection to an origin multiplexes.
+        /// Whether the newest connection to an origin multiplexes, where that must be known.
         @exclusivity(unchecked) private var protocols: [Origin: Bool] = [:]
         /// Those to which libcurl might send several requests at once over a connection of HTTP/1.1: a few, if any.
         @exclusivity(unchecked) private var single: Set<Origin> = []
@@ -53,9 +53,8 @@
         /// one and stay, and all whose origin isn't known to multiplex.
         @exclusivity(unchecked) private var singleCount = 0
         @exclusivity(unchecked) private var limits: (kept: Int, perHost: Int) = (0, 0)
-        /// Whether more connections may be opened than before, which alone doesn't make
-        /// libcurl look at what waits for one.
-        @exclusivity(unchecked) private var mustSearch = false
+        /// How many of the transfers that wait for a connection libcurl has to look at, without a reason of its own.
+        @exclusivity(unchecked) private var searches = 0
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
         @exclusivity(unchecked) private var events: [EventDelivery.Item] = []
@@ -278,7 +277,10 @@
                 work(multi)
                 collectEnded(multi)
                 limitConnections(multi)
-                if mustSearch { search(multi) }
+                while searches > 0 {
+                    searches -= 1
+                    search(multi)
+                }
                 for transfer in busy { transfer.handOver() }
                 busy.removeAll(keepingCapacity: true)
                 let isBehind = delivery.add(&events)
@@ -339,7 +341,6 @@
         /// transfers that wait for one: it does so when a transfer searches for one, once
         /// a second at most, and when a transfer ends; this one may open none.
         private func search(_ multi: atom_curl_multi) {
-            mustSearch = false
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
             guard let easy = transfer.prepareSearch(), atom_curl_multi_add(multi, easy) == 0 else {
                 return transfer.reset()
@@ -357,7 +358,7 @@
                 multiplexing.isEmpty ? 0 : settings.connectionsPerOrigin + (singleCount + 7) / 8 * 8
             // Not with each exchange that comes and goes.
             if perHost > 0, perHost < limits.perHost, limits.perHost <= perHost + 8 { perHost = limits.perHost }
-            if limits.perHost > 0, perHost > limits.perHost || perHost == 0 { mustSearch = true }
+            if limits.perHost > 0, perHost > limits.perHost || perHost == 0 { searches = max(searches, 1) }
             if kept != limits.kept { atom_curl_multi_set(multi, CInt(ATOM_CURLMOPT_MAXCONNECTS), kept) }
             if perHost != limits.perHost {
                 atom_curl_multi_set(multi, CInt(ATOM_CURLMOPT_MAX_HOST_CONNECTIONS), perHost)
@@ -541,13 +542,17 @@
         }
 
         /// A status line of HTTP/2 came over a connection of HTTP/1.1; before 8.8 libcurl believes it.
-        func pretended(_ exchange: CurlExchange) { single.insert(exchange.request.target.origin) }
+        func pretended(_ exchange: CurlExchange) {
+            if exchange.isSecure { single.insert(exchange.request.target.origin) }
+        }
 
         /// The exchange has opened a connection with TLS.
         func connected(_ exchange: CurlExchange, multiplexes: Bool) {
+            // Each search makes libcurl look at one of those that wait.
+            if !multiplexes, settings.library.forgetsWaiting { searches = running.count(where: \.mayBeResolving) }
+            guard settings.library.confusesProtocols else { return }
             let origin = exchange.request.target.origin
-            let before = protocols.updateValue(multiplexes, forKey: origin)
-            if settings.library.confusesProtocols, before == !multiplexes { single.insert(origin) }
+            if protocols.updateValue(multiplexes, forKey: origin) == !multiplexes { single.insert(origin) }
         }
 
         private func needsConnection(_ exchange: CurlExchange) {

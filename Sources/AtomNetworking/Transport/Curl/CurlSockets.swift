@@ -209,7 +209,7 @@
         func hasWaited(_ wait: UInt64, since start: UInt64, for use: Use) {
             guard isCurrent(use), !sockets[Int(use.descriptor)].isSingle else { return }
             let start = max(start, sockets[Int(use.descriptor)].heard)
-            sockets[Int(use.descriptor)].isSilent = DispatchTime.now().uptimeNanoseconds - start >= wait
+            if DispatchTime.now().uptimeNanoseconds - start >= wait { sockets[Int(use.descriptor)].isSilent = true }
         }
 
         /// Whether it carries one exchange at a time.

@@ -64,6 +64,8 @@
         @exclusivity(unchecked) private var socketError: CInt = 0
         /// Where the newest connection of the exchange leads, if it has opened one.
         @exclusivity(unchecked) private(set) var peer = (address: "", port: 0)
+        /// Whether libcurl may send the request beside others.
+        @exclusivity(unchecked) private var mayMultiplex = true
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
         /// When, over TLS, in nanoseconds.
@@ -130,9 +132,8 @@
             let problem =
                 set(request, parsedURL: parsedURL, on: easy)
                 ?? (exchange.isSecure ? settings.secure(easy, share: share) : nil)
-            if !loop.mayMultiplex(exchange) {
-                atom_curl_set_long(easy, CInt(ATOM_CURLOPT_HTTP_VERSION), Int(ATOM_CURL_HTTP_1_1))
-            }
+            mayMultiplex = true
+            chooseProtocol()
             guard let problem else { return nil }
             let error =
                 problem == .badURL
@@ -143,6 +144,12 @@
 
         static var noMemory: TransportFailure {
             TransportFailure(unsent: .unknown, "libcurl has no memory for the exchange")
+        }
+
+        private func chooseProtocol() {
+            guard let easy, let exchange, mayMultiplex, !loop.mayMultiplex(exchange) else { return }
+            mayMultiplex = false
+            atom_curl_set_long(easy, CInt(ATOM_CURLOPT_HTTP_VERSION), Int(ATOM_CURL_HTTP_1_1))
         }
 
         /// Makes a handle that only searches for a kept connection.
@@ -304,11 +311,12 @@
             }
             if isConnecting {
                 use(loop.sockets.connected(socket.descriptor, port: port))
-                if exchange.isSecure { loop.connected(exchange, multiplexes: speaksHTTP2) }
+                // Nobody knows whose a connection is that only shows its certificate.
+                if exchange.isSecure, refusal == nil { loop.connected(exchange, multiplexes: speaksHTTP2) }
             } else {
                 use(loop.sockets.descriptor(ofPort: port))
                 guard port == 0 ? loop.sockets.areUnspoiled : loop.sockets.isUnspoiled(socket.descriptor),
-                    !hasSurplus(isKnown: port != 0)
+                    !hasSurplus(isKnown: port != 0), !mayMultiplex || loop.mayMultiplex(exchange) || speaksHTTP2
                 else {
                     abort = .spoiled
                     return false
@@ -372,6 +380,7 @@
             abort = nil
             passage = Passage()
             use(-1)
+            chooseProtocol()
             return easy.map { settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: $0) } ?? false
         }
 
@@ -476,7 +485,7 @@
         func endsInSilence() {
             guard let exchange, exchange.isSecure, isPrepared else { return }
             // A part of it: its clock began earlier.
-            let wait = UInt64(max(min(exchange.request.idleTimeout.seconds, 5), 0) * 0.5e9)
+            let wait = UInt64(max(min(exchange.request.idleTimeout.seconds, 2), 0) * 0.5e9)
             loop.sockets.hasWaited(wait, since: preparedAt, for: socket)
         }
 

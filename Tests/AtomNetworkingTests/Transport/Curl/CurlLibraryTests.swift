@@ -18,6 +18,7 @@
             Rule(name: "tells of the response", holds: \.tellsOfResponse, versions: [8_03..<9_00]),
             Rule(name: "holds single streams", holds: \.holdsSingleStreams, versions: [8_04..<9_00]),
             Rule(name: "confuses protocols", holds: \.confusesProtocols, versions: [7_68..<8_05]),
+            Rule(name: "forgets what waits", holds: \.forgetsWaiting, versions: [8_10..<9_00]),
             Rule(name: "repeats without Expect", holds: \.repeatsUnexpected, versions: [7_69..<9_00]),
             Rule(name: "decodes a proxy's credentials", holds: \.decodesProxyCredentials, versions: [7_68..<8_08]),
             Rule(name: "uses handles again", holds: \.usesHandlesAgain, versions: [7_68..<7_83, 8_02..<9_00]),
