@@ -3,6 +3,16 @@
     import Foundation
 
     extension CurlTransfer {
+        /// Whether nothing has been sent of a request that was about to be.
+        ///
+        /// libcurl counts what it has written whole. Of more than one record of TLS, which
+        /// has 16 KiB, the first ones may have been sent without that.
+        ///
+        /// - Parameter size: How much it may have handed over.
+        static func isUnsent(counted: Int?, isSecure: Bool, size: Int64) -> Bool {
+            counted == 0 && (!isSecure || size < 15 << 10)
+        }
+
         /// What libcurl has measured, read before the transfer is taken out.
         var metrics: TransportMetrics? {
             guard easy != nil, exchange?.request.wantsMetrics == true else { return nil }

@@ -531,16 +531,6 @@
             return isUnsent ? .notSent : .maybeSent
         }
 
-        /// Whether nothing has been sent of a request that was about to be.
-        ///
-        /// libcurl counts what it has written whole. Of more than one record of TLS, which
-        /// has 16 KiB, the first ones may have been sent without that.
-        ///
-        /// - Parameter size: How much it may have handed over.
-        static func isUnsent(counted: Int?, isSecure: Bool, size: Int64) -> Bool {
-            counted == 0 && (!isSecure || size < 15 << 10)
-        }
-
         /// Whether a request may have been sent over a new connection: what is counted
         /// before TLS is complete was for a proxy.
         private var isReady: Bool {
