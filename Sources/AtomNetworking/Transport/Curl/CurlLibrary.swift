@@ -23,7 +23,7 @@
         var holdsSingleStreams: Bool { number >= 0x08_04_00 }
         /// Whether, beside a connection that multiplexes, it sends several requests at once over one of HTTP/1.1 (8.5).
         var confusesProtocols: Bool { number < 0x08_05_00 }
-        /// Whether those that wait for a new connection are told only if it multiplexes (8.10).
+        /// Whether those that wait for a new connection are told only if it multiplexes, and not always (8.10).
         var forgetsWaiting: Bool { number >= 0x08_0A_00 }
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
         var repeatsUnexpected: Bool { number >= 0x07_45_00 }

@@ -548,8 +548,10 @@
 
         /// The exchange has opened a connection with TLS.
         func connected(_ exchange: CurlExchange, multiplexes: Bool) {
-            // Each search makes libcurl look at one of those that wait.
-            if !multiplexes, settings.library.forgetsWaiting { searches = running.count(where: \.mayBeResolving) }
+            // Each search makes libcurl look at some of those that wait.
+            if settings.library.forgetsWaiting {
+                searches = running.count { $0.exchange != nil && $0.mayBeResolving }
+            }
             guard settings.library.confusesProtocols else { return }
             let origin = exchange.request.target.origin
             if protocols.updateValue(multiplexes, forKey: origin) == !multiplexes { single.insert(origin) }
