@@ -6,7 +6,7 @@
         /// For example `7.88.1`.
         let version: String
         /// The same, as `0x07_58_01`.
-        let number: Int
+        let number: UInt32
         let hasHTTP2: Bool
         let hasZlib: Bool
         /// The content codings that the SDK can decode, for `Accept-Encoding`.
@@ -50,7 +50,7 @@
             }
             return .success(
                 CurlLibrary(
-                    version: version, number: Int(found.number), hasHTTP2: found.has_http2, hasZlib: found.has_zlib))
+                    version: version, number: found.number, hasHTTP2: found.has_http2, hasZlib: found.has_zlib))
         }()
 
         struct Unavailable: Error {

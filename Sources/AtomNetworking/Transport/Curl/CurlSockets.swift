@@ -206,10 +206,11 @@
         ///
         /// If nothing has come for so long, nobody else begins on the connection. libcurl would go on using one of
         /// HTTP/2, also if the network has lost it.
-        func hasWaited(_ wait: UInt64, since start: UInt64, for use: Use) {
+        func hasWaited(_ wait: Duration, since start: UInt64, for use: Use) {
             guard isCurrent(use), !sockets[Int(use.descriptor)].isSingle else { return }
             let start = max(start, sockets[Int(use.descriptor)].heard)
-            if DispatchTime.now().uptimeNanoseconds - start >= wait { sockets[Int(use.descriptor)].isSilent = true }
+            let waited = Duration.nanoseconds(DispatchTime.now().uptimeNanoseconds - start)
+            if waited >= wait { sockets[Int(use.descriptor)].isSilent = true }
         }
 
         /// Whether it carries one exchange at a time.

@@ -485,7 +485,7 @@
         func endsInSilence() {
             guard let exchange, exchange.isSecure, isPrepared else { return }
             // A part of it: its clock began earlier.
-            let wait = UInt64(max(min(exchange.request.idleTimeout.seconds, 2), 0) * 0.5e9)
+            let wait = min(exchange.request.idleTimeout, .seconds(2)) / 2
             loop.sockets.hasWaited(wait, since: preparedAt, for: socket)
         }
 

@@ -30,7 +30,8 @@
             for release in Array(7_68...7_88) + Array(8_00...8_30) {
                 for patch in [0, 1, 0xFF] {
                     let library = CurlLibrary(
-                        version: "", number: (release / 100) << 16 | (release % 100) << 8 | patch, hasHTTP2: true,
+                        version: "", number: UInt32((release / 100) << 16 | (release % 100) << 8 | patch),
+                        hasHTTP2: true,
                         hasZlib: true)
                     for rule in Self.rules {
                         let isExpected = rule.versions.contains { $0.contains(release) }
