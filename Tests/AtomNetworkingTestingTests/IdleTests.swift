@@ -280,8 +280,9 @@ struct IdleTests {
         await wire.idle()
         let text = try #require(reports.all.first?.description)
         #expect(text.contains("idle() waits until a request has come, has gone on or has ended, and nothing has"))
-        #expect(text.contains("GET https://api.example.com/x pauses for 0."))
-        #expect(text.contains("The clock has alarms in 0."))
+        // For how long is chance, and may be written with an exponent.
+        #expect(text.contains("GET https://api.example.com/x pauses for "))
+        #expect(text.contains("The clock has alarms in "))
         #expect(reports.all.first?.place?.hasPrefix("AtomNetworkingTestingTests/IdleTests.swift:") == true)
         #expect(wire.problems == reports.all.flatMap(\.findings))
         try wire.verify()
