@@ -129,6 +129,13 @@
             return configuration
         }
 
+        private func begin(
+            _ path: String, of server: TLSServer, over transport: CurlTransport
+        ) throws -> StartedExchange {
+            let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
+            return transport.begin(try TransportRequest(base: base, path: URLPath(path)))
+        }
+
         private func run(
             _ paths: [String], _ scheme: BaseURLScheme = .https, overProxy: Bool = false, crowd: Bool = false
         ) async throws -> [String] {
@@ -184,10 +191,7 @@
         func mixed() async throws {
             let server = try await TLSServer(program: Self.program)
             let transport = try CurlTransport(configuration: try configuration(server))
-            func begin(_ path: String) throws -> StartedExchange {
-                let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
-                return transport.begin(try TransportRequest(base: base, path: URLPath(path)))
-            }
+            func begin(_ path: String) throws -> StartedExchange { try self.begin(path, of: server, over: transport) }
             // From here on new connections are of HTTP/2.
             #expect(try await begin("/mixed").end().text == "1")
             let held = try begin("/held")
@@ -206,10 +210,7 @@
                     of: "MUTE = SPLIT = False", with: "MUTE, SPLIT = False, True") : Self.program
             let server = try await TLSServer(program: program)
             let transport = try CurlTransport(configuration: try configuration(server))
-            func begin(_ path: String) throws -> StartedExchange {
-                let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
-                return transport.begin(try TransportRequest(base: base, path: URLPath(path)))
-            }
+            func begin(_ path: String) throws -> StartedExchange { try self.begin(path, of: server, over: transport) }
             let held = try begin("/held")
             for other in try (0..<20).map({ _ in try begin("/other") }) {
                 let text = await other.end().text
