@@ -73,9 +73,10 @@
 
             /// Takes the digest in base64, also with `sha256/` before it.
             init(sha256 base64: String) throws(AtomError) {
-                var text = base64[...]
-                if text.hasPrefix("sha256/") { text = text.dropFirst(7).drop { $0 == "/" } }
-                guard let digest = Data(base64Encoded: String(text)), digest.count == 32 else {
+                // The digest itself may begin with a slash.
+                let prefixes = ["sha256//", "sha256/", ""].filter(base64.hasPrefix)
+                let digests = prefixes.compactMap { Data(base64Encoded: String(base64.dropFirst($0.count))) }
+                guard let digest = digests.first(where: { $0.count == 32 }) else {
                     throw PEMText.invalid("public key pin", "a pin is the base64 of a SHA-256 digest, 32 bytes")
                 }
                 self.base64 = digest.base64EncodedString()

@@ -61,14 +61,15 @@
 
         // MARK: - Pins
 
-        @Test("A pin is the base64 of 32 bytes")
-        func pins() throws {
-            let base64 = Data(0..<32).base64EncodedString()
+        @Test("A pin is the base64 of 32 bytes, which may begin with slashes", arguments: [0, 0xFC, 0xFF] as [UInt8])
+        func pins(_ first: UInt8) throws {
+            let base64 = Data([first] + (1..<32).map { $0 | first }).base64EncodedString()
             for text in [base64, "sha256/" + base64, "sha256//" + base64] {
                 #expect(try CurlTransport.PublicKeyPin(sha256: text).base64 == base64)
             }
             let wrong = [
-                "", "x", "sha256/", "sha1/" + base64, base64 + ";" + base64, String(base64.dropLast()),
+                "", "x", "sha256/", "sha1/" + base64, "sha256///" + base64, base64 + ";" + base64,
+                String(base64.dropLast()),
                 Data(0..<31).base64EncodedString(), Data(0..<33).base64EncodedString(), base64 + "\n;x",
             ]
             for text in wrong {

@@ -95,5 +95,18 @@ import Testing
             #expect(outcome.urlError?.userInfo[NSUnderlyingErrorKey] != nil)
             #expect(await atom.outcome(of: server.endpoint("/next")).text == "next")
         }
+
+        @Test("A refused head ends the exchange, also if the server goes on", arguments: TransportUnderTest.all)
+        func refusedAtOnce(over transport: TransportUnderTest) async throws {
+            let server = try ByteServer { line in
+                _ = line.readHead()
+                line.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nhello")
+                line.drain()
+                return .close
+            }
+            defer { server.stop() }
+            let endpoint = WireEndpoint(host: "127.0.0.1", port: server.port)
+            #expect(await Atom.forTest(over: transport).outcome(of: endpoint).urlError?.code == .cannotParseResponse)
+        }
     #endif
 }
