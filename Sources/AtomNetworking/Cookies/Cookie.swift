@@ -105,7 +105,7 @@ extension Cookie {
 
     /// Letters outside ASCII stay as they are and match no host: some have a
     /// lower case within ASCII, which would be another domain.
-    private static func canonicalDomain(_ text: String) -> String {
+    static func canonicalDomain(_ text: String) -> String {
         let bytes = text.utf8.first == UInt8(ascii: ".") ? text.utf8.dropFirst() : text.utf8[...]
         return String(decoding: bytes.map { $0.isCapital ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
@@ -131,14 +131,18 @@ extension Cookie {
 
     /// Whether the later one replaces the earlier one (RFC 6265bis §5.7).
     func isSame(as other: Cookie) -> Bool {
-        name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
+        hasName(of: other) && path.utf8.elementsEqual(other.path.utf8) && domain == other.domain
+            && isHostOnly == other.isHostOnly
     }
 
     /// Whether another one, set without HTTPS, would replace or imitate this Secure one (RFC 6265bis §5.7).
     func isSecureAgainst(_ other: Cookie) -> Bool {
-        isSecure && name == other.name && Self.path(other.path, matches: path)
+        isSecure && hasName(of: other) && Self.path(other.path, matches: path)
             && (Self.host(domain, matches: other.domain) || Self.host(other.domain, matches: domain))
     }
+
+    /// Whether the bytes are equal: Swift's texts are, too, if their characters are.
+    private func hasName(of other: Cookie) -> Bool { name.utf8.elementsEqual(other.name.utf8) }
 
     /// Whether a host is a domain or a subdomain of it (RFC 6265bis §5.1.3).
     static func host(_ host: String, matches domain: String) -> Bool {

@@ -95,12 +95,11 @@ extension Cookie {
     /// `nil` for a cookie that can't be sent.
     fileprivate init?(_ cookie: HTTPCookie) {
         guard !Self.holdsControlCharacter(cookie.name + cookie.value) else { return nil }
-        let domain = cookie.domain.lowercased()
         // A leading dot means that subdomains get the cookie too.
-        let isHostOnly = !domain.hasPrefix(".")
         self.init(
-            name: cookie.name, value: cookie.value, domain: isHostOnly ? domain : String(domain.dropFirst()),
-            isHostOnly: isHostOnly, path: cookie.path, isSecure: cookie.isSecure, expires: cookie.expiresDate)
+            name: cookie.name, value: cookie.value, domain: Self.canonicalDomain(cookie.domain),
+            isHostOnly: cookie.domain.utf8.first != UInt8(ascii: "."), path: cookie.path, isSecure: cookie.isSecure,
+            expires: cookie.expiresDate)
     }
 }
 

@@ -29,13 +29,16 @@ struct LooseTime: Decodable {
     /// A number below this (the year 2008 in Unix seconds) counts from 2001, as `JSONEncoder` writes dates by default.
     static let firstUnixTime = 1.2e9
 
+    /// A number above this (the year 5138 in Unix seconds) counts milliseconds since 1970.
+    static let firstInMilliseconds = 1e11
+
     /// From this date on (the beginning of the year 4000) a date means `.distantFuture`, in any time zone and unit.
     static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
 
     var date: Date {
         switch value {
         case .number(let number) where number < Self.firstUnixTime: Date(timeIntervalSinceReferenceDate: number)
-        case .number(let number) where number > 1e11: Date(timeIntervalSince1970: number / 1_000)
+        case .number(let number) where number > Self.firstInMilliseconds: Date(timeIntervalSince1970: number / 1_000)
         // `.distantFuture` in seconds since 2001 is the year 3969 in seconds since 1970.
         case .number(let number) where number >= Self.never.timeIntervalSinceReferenceDate: .distantFuture
         case .number(let number): Date(timeIntervalSince1970: number)
@@ -53,7 +56,10 @@ struct LooseTime: Decodable {
 
     /// Reads an ISO 8601 date with or without fractions of a second.
     static func date(iso8601 text: String) -> Date? {
-        (try? Date(text, strategy: .iso8601))
+        // Foundation reads ten digits into an Int, which may have 32 bits.
+        let numbers = text.utf8.split { !$0.isDigit }
+        guard numbers.first?.count == 4, numbers.allSatisfy({ $0.count < 10 }) else { return nil }
+        return (try? Date(text, strategy: .iso8601))
             ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     }
 }

@@ -83,7 +83,9 @@ extension TokenCredential {
         }
         accessToken = try container.decode(String.self, forKey: key(.accessToken))
         refreshToken = try container.decodeIfPresent(String.self, forKey: key(.refreshToken)) ?? ""
-        scope = try container.decodeIfPresent(String.self, forKey: key(.scope))
+        // Some servers send a list, such as Twitch's.
+        let scopes = try? container.decodeIfPresent([String].self, forKey: key(.scope))
+        scope = try scopes?.joined(separator: " ") ?? container.decodeIfPresent(String.self, forKey: key(.scope))
         tokenType = try container.decodeIfPresent(String.self, forKey: key(.tokenType))
         idToken = try container.decodeIfPresent(String.self, forKey: key(.idToken))
         if let date = try Self.expiresAt(in: container, key) {

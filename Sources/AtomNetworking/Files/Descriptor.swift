@@ -44,7 +44,7 @@ final class Descriptor: Sendable {
         var done = 0
         while done < buffer.count {
             guard let place = Self.place(offset + Int64(done)) else { return nil }
-            // The systems refuse to read more than this at once.
+            // The systems refuse to read or write more than this at once.
             let wanted = min(buffer.count - done, Int(Int32.max))
             let count = Self.uninterrupted { pread(number, buffer.baseAddress?.advanced(by: done), wanted, place) }
             guard count >= 0 else { return nil }
@@ -65,9 +65,8 @@ final class Descriptor: Sendable {
             var done = 0
             while done < bytes.count {
                 guard let place = Self.place(offset + Int64(done)) else { return false }
-                let count = Self.uninterrupted {
-                    pwrite(number, bytes.baseAddress?.advanced(by: done), bytes.count - done, place)
-                }
+                let rest = min(bytes.count - done, Int(Int32.max))
+                let count = Self.uninterrupted { pwrite(number, bytes.baseAddress?.advanced(by: done), rest, place) }
                 if count == 0 { errno = EIO }
                 guard count > 0 else { return false }
                 done += count

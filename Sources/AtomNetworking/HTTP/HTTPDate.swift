@@ -36,7 +36,7 @@ enum HTTPDate {
                 day = number.value
             } else if month == nil, let parsed = monthNumber(token) {
                 month = parsed
-            } else if year == nil, number.digits == 2 || number.digits == 4 {
+            } else if year == nil, (2...4).contains(number.digits) {
                 year = number.digits == 2 ? fullYear(number.value) : number.value
             }
         }
@@ -55,10 +55,13 @@ enum HTTPDate {
     }
 
     private static func timeOfDay(_ token: Substring.UTF8View) -> [Int64]? {
-        let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
+        let parts = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         let numbers = parts.map(leadingNumber)
-        return numbers.allSatisfy { (1...2).contains($0.digits) } ? numbers.map(\.value) : nil
+        // Only the seconds may be followed by something else.
+        guard parts.count == 3, numbers.allSatisfy({ (1...2).contains($0.digits) }),
+            parts[0].count == numbers[0].digits, parts[1].count == numbers[1].digits
+        else { return nil }
+        return numbers.map(\.value)
     }
 
     private static func monthNumber(_ token: Substring.UTF8View) -> Int64? {

@@ -50,7 +50,10 @@ public struct LinkedEndpoint: Requestable {
         }
 
         var baseURL: BaseURL {
-            get throws(AtomError) { try BaseURL(scheme: target.scheme, host: target.host, port: target.port) }
+            get throws(AtomError) {
+                let port = target.port == target.scheme.defaultPort ? nil : target.port
+                return try BaseURL(scheme: target.scheme, host: target.host, port: port)
+            }
         }
     }
 

@@ -90,7 +90,8 @@ enum TokenResponse {
                 accessToken: accessToken,
                 expiresAt: lifetime.map { sentAt.addingTimeInterval($0) } ?? .distantFuture,
                 refreshToken: refreshToken ?? "",
-                scope: members["scope"] as? String ?? old?.scope,
+                scope: members["scope"] as? String ?? (members["scope"] as? [String])?.joined(separator: " ")
+                    ?? old?.scope,
                 tokenType: tokenType.flatMap { $0.isEmpty ? nil : $0 } ?? old?.tokenType,
                 idToken: members["id_token"] as? String ?? old?.idToken),
             lifetime: lifetime)
@@ -110,7 +111,10 @@ enum TokenResponse {
         if let seconds = number(members["expires_in"]) { return clamped(seconds) }
         let expiresAt = members["expires_at"]
         let reference = serverDate ?? sentAt
-        if let seconds = number(expiresAt) { return clamped(seconds - reference.timeIntervalSince1970) }
+        if let time = number(expiresAt) {
+            let seconds = time > LooseTime.firstInMilliseconds ? time / 1_000 : time
+            return clamped(seconds - reference.timeIntervalSince1970)
+        }
         return (expiresAt as? String).flatMap { LooseTime.date(iso8601: $0) }
             .map { clamped($0.timeIntervalSince(reference)) }
     }

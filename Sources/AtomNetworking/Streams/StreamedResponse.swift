@@ -80,8 +80,9 @@ final class StreamedResponse: ResponseDestination {
 
     func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] {
         state.withLock { state in
-            // A takeover before the first request was signed doesn't matter.
-            if !isContinued, let signer = asker.signer { state.holder = signer.holder }
+            // A takeover before the first request was signed doesn't matter, but what another origin sends is for whom
+            // the first one has sent there.
+            if !isContinued, !attempt.hasLeftOrigin, let signer = asker.signer { state.holder = signer.holder }
             // Also before a redirect to an origin that gets none.
             if asker.cookie != nil { state.hadCookies = true }
         }

@@ -57,6 +57,6 @@ extension QueryItem {
     }
 
     private static func texts(ofRawValue value: some RawRepresentable) -> [String] {
-        if let rawValue = value.rawValue as? any QueryValue { texts(of: rawValue) } else { [String(describing: value)] }
+        (value.rawValue as? any QueryValue).map(texts) ?? [String(describing: value.rawValue)]
     }
 }

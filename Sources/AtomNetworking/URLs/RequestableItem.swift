@@ -37,7 +37,7 @@ public struct QueryItem: RequestableItem, Hashable {
         self.value = value
     }
 
-    /// Creates a query item from a number, a Boolean, a date or another value.
+    /// Creates a query item from a number, a Boolean, a date or another value; a date that isn't finite is empty.
     public init(name: String, value: some QueryValue) {
         self.init(name: name, value: QueryItem.texts(of: value).joined(separator: ","))
     }

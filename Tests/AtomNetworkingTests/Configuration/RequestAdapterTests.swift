@@ -152,6 +152,7 @@ import Testing
             basic,
             { request, _ in
                 request.setHeader("X-Key", to: "k")
+                #expect(request.baseURL.port == nil)
                 request.baseURL = try BaseURL(host: "mock.example")
                 request.path = try URLPath("/mock")
                 request.queryItems = ["key": "k"]

@@ -9,6 +9,7 @@ import Testing
         arguments: [
             "Wed, 21 Oct 2037 07:28:00 GMT", "Wednesday, 21-Oct-37 07:28:00 GMT", "Wed Oct 21 07:28:00 2037",
             "21 oct 2037 7:28:0", "2037 21 October 07:28:00 +0100",
+            "21 Oct 2037 07:28:00:123", "21 Oct 2037 07:28:00Z",
         ])
     func date(text: String) {
         #expect(HTTPDate.cookieDate(text) == Date(timeIntervalSince1970: 2_139_722_880))
@@ -18,7 +19,8 @@ import Testing
         "", "tomorrow", "21 Oct 07:28:00", "32 Oct 2037 07:28:00", "21 Oct 1600 07:28:00", "21 Oct 2037 24:00:00",
         "21 Oct 2037 07:60:00", "21 Oct 99999 07:28:00", "21 Oct 99999999999999999999 07:28:00",
         "21 Oct 2037 99999999999:0:0", "0 Oct 2037 07:28:00", "31 Jun 2037 07:28:00", "29 Feb 2037 07:28:00",
-        "29 Feb 2100 07:28:00", "30 Feb 2000 07:28:00",
+        "29 Feb 2100 07:28:00", "30 Feb 2000 07:28:00", "21 Oct 137 2037 07:28:00", "21 Oct 2037 07x:28:00",
+        "21 Oct 2037 07:28x:00",
     ])
     func whatIsNoDateIsNone(text: String) {
         #expect(HTTPDate.cookieDate(text) == nil)

@@ -45,6 +45,11 @@ import Testing
         #expect(jar.count == 5)
     }
 
+    @Test mutating func namesAreBytes() {
+        set("\u{E9}=1", "e\u{301}=2", "\u{E9}=3")
+        #expect(sent()?.utf8.elementsEqual("\u{E9}=3; e\u{301}=2".utf8) == true)
+    }
+
     @Test mutating func aDomainGoesWithTheHostsBelowIt() {
         set("a=1", "b=2; Domain=example.com", "c=3; Domain=a.example.com")
         #expect(sent(to: "https://a.example.com/") == "a=1; b=2; c=3")

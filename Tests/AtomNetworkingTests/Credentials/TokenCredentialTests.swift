@@ -47,6 +47,7 @@ struct TokenCredentialTests {
         arguments: [
             #","expires_at":true"#, #","expires_at":"soon""#, #","expires_at":{}"#, #","expires_at":"NaN""#,
             #","expires_in":"2026-09-21T14:13:20Z""#, #","expires_in":[]"#,
+            #","expires_at":"9999999999-01-01T00:00:00Z""#, #","expires_at":"2026-09-21T14:13:20.1234567890Z""#,
         ])
     func noTime(members: String) {
         #expect(throws: DecodingError.self) { try read(members) }
@@ -60,6 +61,13 @@ struct TokenCredentialTests {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(TokenCredential.self, from: Data(#"{"refresh_token":"r"}"#.utf8))
         }
+    }
+
+    @Test("A list of scopes is read too")
+    func scopes() throws {
+        #expect(try read(#","scope":["a","b"]"#).scope == "a b")
+        #expect(try read(#","scope":"a b""#).scope == "a b")
+        #expect(try read(#","scope":null"#).scope == nil)
     }
 
     @Test("Writes the names of RFC 6749 and a date as Atom does, also for an unknown expiry")

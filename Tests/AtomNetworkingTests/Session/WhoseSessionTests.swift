@@ -410,6 +410,30 @@ struct WhoseSessionTests {
         #expect(await stream.value == nil)
     }
 
+    @Test("A stream that another origin sends is theirs who were sent there", arguments: [false, true])
+    func redirectedStream(isTakenOver: Bool) async throws {
+        let session = try SessionFixture()
+        let stream = session.stream(reconnecting: false)
+        let first = await session.transport.exchange(0)
+        if isTakenOver {
+            session.tokens.put(.issued(5))
+            let call = session.call("/other")
+            await session.transport.exchange(1).answer()
+            #expect(await call.status() == 200)
+        }
+        first.answer(status: 307, headers: [("Location", "https://events.example.org/")])
+        let exchange = await session.transport.exchange(isTakenOver ? 2 : 1)
+        #expect(exchange.token == nil)
+        exchange.send(
+            .response(TransportResponse(statusCode: 200, headerFields: SessionFixture.events)),
+            .data(Data("data: a\n\n".utf8)), .finished)
+        let failure = await stream.value
+        if isTakenOver {
+            guard case .authentication(.signedOut)? = failure else { throw Unexpected("\(failure as Any)") }
+        }
+        #expect(stream.count == (isTakenOver ? 0 : 1))
+    }
+
     @Test("An unsigned stream is nobody's")
     func unsignedStream() async throws {
         let session = try SessionFixture()

@@ -43,6 +43,7 @@ struct TokenResponseTests {
             (#""expires_in":{}"#, "unknown"), (#""expires_in":[1]"#, "unknown"), (#""x":1"#, "unknown"),
             (#""expires_at":1790003600"#, "3600"), (#""expires_at":"1790003600""#, "3600"),
             (#""expires_at":"2026-09-21T15:13:20Z""#, "3600"), (#""expires_at":"2026-09-21T15:13:20.000Z""#, "3600"),
+            (#""expires_at":1790003600000"#, "3600"), (#""expires_at":"9999999999-01-01T00:00:00Z""#, "unknown"),
             (#""expires_at":1.79e9"#, "0"), (#""expires_at":1"#, "0"), (#""expires_at":null"#, "unknown"),
             (#""expires_at":"soon""#, "unknown"), (#""expires_in":null,"expires_at":1790000060"#, "60"),
             (#""expires_in":"x","expires_at":1790000060"#, "60"), (#""expires_in":10,"expires_at":1790000060"#, "10"),
@@ -75,6 +76,7 @@ struct TokenResponseTests {
             (whole, "s", "bearer", "i"),
             (#"{"access_token":"new","token_type":" Bearer ","scope":"s"}"#, "s", "Bearer", "old-id"),
             (#"{"access_token":"new","token_type":" "}"#, "old-scope", nil, "old-id"),
+            (#"{"access_token":"new","scope":["a","b"]}"#, "a b", nil, "old-id"),
             (#"{"access_token":"new"}"#, "old-scope", nil, "old-id"),
             (#"{"access_token":"new","token_type":null,"scope":null,"id_token":null}"#, "old-scope", nil, "old-id"),
         ] {

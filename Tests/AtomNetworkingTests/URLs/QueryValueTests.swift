@@ -45,17 +45,18 @@ struct QueryValueTests {
             var description: String { "\(cents / 100).\(cents % 100)" }
         }
         enum Sort: QueryValue { case ascending }
+        enum Fare: Character, QueryValue { case saver = "s" }
         struct Code: RawRepresentable, QueryValue, CustomStringConvertible {
             let rawValue: [Int]
             var description: String { "not this" }
         }
         let items: [QueryItem] = [
-            "money": Money(cents: 1225), "sort": Sort.ascending, "code": Code(rawValue: [1, 2]),
+            "money": Money(cents: 1225), "sort": Sort.ascending, "fare": Fare.saver, "code": Code(rawValue: [1, 2]),
             "cabins": [Cabin.first, .first], "dates": [Date(timeIntervalSinceReferenceDate: .infinity)],
         ]
         #expect(
             Self.texts(items) == [
-                "money=12.25", "sort=ascending", "code=1", "code=2", "cabins=first", "cabins=first",
+                "money=12.25", "sort=ascending", "fare=s", "code=1", "code=2", "cabins=first", "cabins=first",
             ])
     }
 
