@@ -68,6 +68,10 @@ extension PreparedRequest {
         if let retrying = endpoint.retrying, retrying.idempotency == .byKey, !fields.contains(Idempotency.fieldName) {
             fields.append(name: Idempotency.fieldName, value: UUID().uuidString)
         }
+        // A range counts the bytes of what is encoded, and a part of that can't be decoded (RFC 9110 §14.1.2).
+        if fields.contains("Range"), !fields.contains("Accept-Encoding") {
+            fields.append(name: "Accept-Encoding", value: "identity")
+        }
         let ownAuthorization = fields.contains("Authorization")
         let timeouts =
             if let timeout = endpoint.timeout { try timeout.checked() } else { try defaultTimeouts.get() }

@@ -83,6 +83,28 @@ import Testing
         #expect(outcome.text == "hello, gzip")
     }
 
+    @Test("A range is asked for without coding, unless the endpoint says otherwise", arguments: TransportUnderTest.all)
+    func range(over transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer {
+            .status(206, headers: [("Content-Range", "bytes 0-3/9")], body: Data(($0["Accept-Encoding"] ?? "").utf8))
+        }
+        defer { server.stop() }
+        let atom = Atom.forTest(over: transport)
+        #expect(await atom.outcome(of: server.endpoint(headers: ["range": "bytes=0-3"])).text == "identity")
+        let own: [HeaderItem] = ["Range": "bytes=0-3", "Accept-Encoding": "gzip"]
+        #expect(await atom.outcome(of: server.endpoint(headers: own)).text == "gzip")
+        #expect(await atom.outcome(of: server.endpoint()).text != "identity")
+    }
+
+    @Test("A part of what is encoded stays as it is", arguments: TransportUnderTest.all.filter { $0.kind == .curl })
+    func partOfGzip(over transport: TransportUnderTest) async throws {
+        let part = Data([0xCB, 0x48, 0xCD, 0xC9])
+        let headers = [("Content-Encoding", "gzip"), ("Content-Range", "bytes 10-13/31")]
+        let outcome = try await answer(.status(206, headers: headers, body: part), over: transport)
+        #expect(outcome.response?.data == part)
+        #expect(outcome.response?.headerFields["Content-Encoding"] == "gzip")
+    }
+
     @Test(arguments: ["100 Continue", "102 Processing", "103 Early Hints"], TransportUnderTest.all)
     func interimAnswersArePassedOver(status: String, over transport: TransportUnderTest) async throws {
         let wire = "HTTP/1.1 \(status)\r\nLink: a\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nhi"

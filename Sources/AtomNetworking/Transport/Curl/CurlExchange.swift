@@ -113,7 +113,8 @@
         private func pass(_ event: TransportEvent) {
             switch event {
             case .response(let head):
-                delivery.decoder = ContentDecoder(head.headerFields)
+                // A part of what is encoded can't be decoded (RFC 9110 §14.1.2).
+                delivery.decoder = head.statusCode == 206 ? nil : ContentDecoder(head.headerFields)
                 receive(event)
             case .data(let part):
                 guard let decoder = delivery.decoder else {

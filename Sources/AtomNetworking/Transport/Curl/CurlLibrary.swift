@@ -27,6 +27,8 @@
         var forgetsWaiting: Bool { number >= 0x08_0A_00 }
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
         var repeatsUnexpected: Bool { number >= 0x07_45_00 }
+        /// Whether it cuts a proxy's user name and password, before 7.71.
+        var cutsProxyCredentials: Bool { number < 0x07_47_00 }
         /// Whether it takes a proxy's credentials for percent-encoded, before 8.8.
         var decodesProxyCredentials: Bool { number < 0x08_08_00 }
         /// Whether a handle may be used for another exchange.

@@ -29,7 +29,7 @@
         private let mayFindProxy: Bool
 
         init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws(AtomError) {
-            connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
+            connectionsPerOrigin = min(max(configuration.connectionsPerOrigin, 1), 1 << 20)
             self.library = library
             expectationTimeout = configuration.expectationTimeout
             missingOption = configuration.missingOption
@@ -111,6 +111,9 @@
             ] {
                 guard var text else { continue }
                 if library.decodesProxyCredentials { text = text.replacingOccurrences(of: "%", with: "%25") }
+                if library.cutsProxyCredentials, text.utf8.count > 255 {
+                    return .proxy("libcurl \(library.version) takes at most 255 bytes of a user name or a password")
+                }
                 isAccepted = set(option, text, on: easy) && isAccepted
             }
             guard isAccepted else { return .proxy("libcurl doesn't accept it") }

@@ -110,11 +110,11 @@
             ///   - url: The URL without user information, for example
             ///     `http://gateway.example.com:3128`. The schemes are `http`,
             ///     `https`, `socks4`, `socks4a`, `socks5`, and `socks5h`, which
-            ///     lets the proxy look up names.
+            ///     lets the proxy look up names. Without a port it is libcurl's: 443 for `https`, otherwise 1080.
             ///   - username: The user name for Basic authentication at the proxy.
-            ///   - password: The password.
+            ///   - password: The password; it needs a user name.
             ///   - exceptions: Names of hosts, and domains with all their hosts,
-            ///     that are reached directly; `*` stands for all.
+            ///     that are reached directly, without ports; `*` stands for all.
             /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/unsupportedConfiguration(_:)``.
             public static func server(
                 _ url: String, username: String? = nil, password: String? = nil, exceptions: [String] = []
@@ -157,7 +157,8 @@
                     content = isWanted(label) ? "" : nil
                 } else if let block = content, line.hasPrefix("-----END ") {
                     // A DER sequence. The header fields of an encrypted key are not base64.
-                    guard block.contains(":") || Data(base64Encoded: block)?.first == 0x30 else {
+                    let hasFields = line.contains("PRIVATE KEY") && block.contains(":")
+                    guard hasFields || Data(base64Encoded: block)?.first == 0x30 else {
                         throw invalid(subject, "a PEM block can't be decoded")
                     }
                     count += 1

@@ -31,16 +31,32 @@
                     throw invalid("it has nothing after the port")
                 }
                 let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-                let base = try BaseURL(scheme: .http, host: bracketed, port: parts.port)
+                guard let base = try? BaseURL(scheme: .http, host: bracketed, port: parts.port) else {
+                    throw invalid("its host or its port is invalid")
+                }
                 self.url = "\(scheme)://\(base.string.dropFirst("http://".count))"
                 isLoopback = Origin(scheme: .http, host: bracketed.lowercased(), port: 0).isLoopback
+                guard username != nil || password == nil, Self.canBeSent(username), Self.canBeSent(password),
+                    !scheme.hasPrefix("http") || username?.contains(":") != true
+                else { throw invalid("a password needs a user name, without a colon (RFC 7617 §2), and both are text") }
                 self.username = username
                 self.password = password
-                for exception in exceptions
-                where exception.isEmpty || exception.contains(where: { $0 == "," || $0.isWhitespace }) {
-                    throw invalid("an exception is one name or address")
+                // libcurl compares each with a host, and knows `*` only alone.
+                let names = exceptions.map {
+                    $0.hasPrefix("[") && $0.hasSuffix("]") ? String($0.dropFirst().dropLast()) : $0
                 }
-                self.exceptions = exceptions
+                for name in names
+                where name.isEmpty || name.contains(where: { ",[]".contains($0) || $0.isWhitespace })
+                    || (name.contains("*") && name != "*") || name.filter({ $0 == ":" }).count == 1
+                {
+                    throw invalid("an exception is one name or address, without a port")
+                }
+                self.exceptions = names.contains("*") ? ["*"] : names
+            }
+
+            /// Whether libcurl sends all of a text: a NUL would end it.
+            private static func canBeSent(_ text: String?) -> Bool {
+                text?.utf8.contains { $0 < 0x20 || $0 == 0x7F } != true
             }
 
             private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
@@ -97,6 +113,7 @@
             url = "\(scheme)://\(place)"
             isLoopback = Origin(scheme: .http, host: host.lowercased(), port: 0).isLoopback
             (username, password) = (decoded(user?.first), decoded(user?.dropFirst().first))
+            guard Self.canBeSent(username), Self.canBeSent(password) else { return nil }
             self.exceptions = exceptions.isEmpty ? [] : [exceptions]
         }
     }

@@ -1,10 +1,11 @@
 #if os(Linux)
+    import AtomNetworkingTesting
     import Foundation
     import Testing
 
     @testable import AtomNetworking
 
-    @Suite struct CurlConfigurationTests {
+    @Suite(.timeLimit(.minutes(5))) struct CurlConfigurationTests {
         /// The subject of the refusal, or `nil`.
         private func subject<T>(of body: () throws(AtomError) -> T) -> String? {
             guard case .unsupportedConfiguration(let problem) = refusal(of: body) else { return nil }
@@ -27,7 +28,8 @@
             "Text without a readable certificate is refused",
             arguments: [
                 "", "hush", TestPEM.key, TestPEM.block("CERTIFICATE", ""), TestPEM.block("CERTIFICATE", "hush!"),
-                TestPEM.block("CERTIFICATE", "aHVzaA=="), "-----BEGIN CERTIFICATE-----\nMAA=\n",
+                TestPEM.block("CERTIFICATE", "aHVzaA=="), TestPEM.block("CERTIFICATE", "hush: MAA="),
+                "-----BEGIN CERTIFICATE-----\nMAA=\n",
                 TestPEM.certificate + TestPEM.block("CERTIFICATE", "hush!"),
                 // OpenSSL reads none of these.
                 TestPEM.certificate.replacingOccurrences(of: "\n", with: " "),
@@ -100,15 +102,48 @@
                 "", "gateway.example", "gateway.example:3128", "ftp://gateway.example", "http://", "http:///x",
                 "http://user:hush@gateway.example", "http://hush@gateway.example", "http://gateway.example/hush",
                 "http://gateway.example?hush", "http://gateway.example#hush", "http://gateway.example:99999",
+                "http://gateway.example:0",
+                "http://my_gateway.example",
                 "http://gate way.example", "http://gateway.example\r\nX: hush", "file:///etc/hush",
             ])
-        func invalidProxy(text: String) {
-            let error = refusal { () throws(AtomError) in try CurlTransport.ProxyServer(text, password: "hush") }
-            #expect(error != nil)
+        func invalidProxy(text: String) throws {
+            let error = refusal { () throws(AtomError) in
+                try CurlTransport.ProxyServer(text, username: "user", password: "hush")
+            }
+            guard case .unsupportedConfiguration? = error else { throw Unexpected("\(error as Any)") }
             #expect(error.map { "\($0)" }?.contains("hush") != true)
         }
 
-        @Test("An exception is one name", arguments: ["", "a,b", "a b", "a\tb", "a\n"])
+        @Test(
+            "So are credentials that a proxy would get cut",
+            arguments: [(nil, "hush"), ("hush:er", "x"), ("user", "hu\0sh"), ("us\ner", nil)] as [(String?, String?)])
+        func invalidProxyCredentials(username: String?, password: String?) {
+            let make = { () throws(AtomError) in
+                try CurlTransport.ProxyServer("http://gateway.example", username: username, password: password)
+            }
+            #expect(subject(of: make) == "proxy")
+            #expect(refusal(of: make).map { "\($0)" }?.contains("hush") == false)
+        }
+
+        @Test("SOCKS has names with colons")
+        func userOfSOCKS() {
+            #expect(throws: Never.self) { try CurlTransport.ProxyServer("socks5://gateway.example", username: "a:b") }
+        }
+
+        @Test("Exceptions are as libcurl compares them")
+        func comparedExceptions() throws {
+            func exceptions(_ texts: String...) throws -> [String] {
+                try CurlTransport.ProxyServer("http://gateway.example", exceptions: texts).exceptions
+            }
+            #expect(
+                try exceptions("[::1]", "::2", "a.example", ".b.example") == ["::1", "::2", "a.example", ".b.example"])
+            #expect(try exceptions("a.example", "*") == ["*"])
+            #expect(try exceptions("10.0.0.0/8") == ["10.0.0.0/8"])
+        }
+
+        @Test(
+            "An exception is one name",
+            arguments: ["", "a,b", "a b", "a\tb", "a\n", "a.example:80", "*.a.example", "[::1", "[::1]:80", "[]"])
         func exceptions(text: String) {
             #expect(
                 subject { () throws(AtomError) in
@@ -176,7 +211,10 @@
 
         @Test(
             "A value that is no proxy is refused without being shown",
-            arguments: ["http://", "ftp://hush@a", "hush@", "http://user:hush@/x", "hu sh", "a\r\nhush", "://hush"])
+            arguments: [
+                "http://", "ftp://hush@a", "hush@", "http://user:hush@/x", "hu sh", "a\r\nhush", "://hush",
+                "http://user:hu%00sh@a",
+            ])
         func invalidEnvironment(value: String) throws {
             do throws(CurlLibrary.Unavailable) {
                 _ = try CurlTransport.ProxyServer.named(by: ["https_proxy": value], for: .https)
@@ -246,11 +284,15 @@
             #expect(CurlTransport.libraryVersion?.isEmpty == false)
         }
 
-        @Test("The number of connections is at least one", arguments: [(-1, 1), (0, 1), (1, 1), (6, 6), (500, 500)])
-        func connections(wanted: Int, used: Int) throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.connectionsPerOrigin = wanted
-            #expect(try CurlTransport(configuration: configuration).exchangesPerOrigin == used)
+        @Test(
+            "The number of connections is at least one",
+            arguments: [(-1, 1), (0, 1), (1, 1), (6, 6), (500, 500), (.max, 1 << 20)])
+        func connections(wanted: Int, used: Int) async throws {
+            let server = try LoopbackServer { _ in .text("here") }
+            defer { server.stop() }
+            let transport = try CurlTransport(proxy: .none, connectionsPerOrigin: wanted)
+            #expect(transport.exchangesPerOrigin == used)
+            #expect(await transport.run(try .to(server)).text == "here")
         }
     }
 #endif

@@ -20,6 +20,7 @@
             Rule(name: "confuses protocols", holds: \.confusesProtocols, versions: [7_68..<8_05]),
             Rule(name: "forgets what waits", holds: \.forgetsWaiting, versions: [8_10..<9_00]),
             Rule(name: "repeats without Expect", holds: \.repeatsUnexpected, versions: [7_69..<9_00]),
+            Rule(name: "cuts a proxy's credentials", holds: \.cutsProxyCredentials, versions: [7_68..<7_71]),
             Rule(name: "decodes a proxy's credentials", holds: \.decodesProxyCredentials, versions: [7_68..<8_08]),
             Rule(name: "uses handles again", holds: \.usesHandlesAgain, versions: [7_68..<7_83, 8_02..<9_00]),
         ]
