@@ -113,6 +113,8 @@ public let NSURLAuthenticationMethodHTTPDigest = ""
 public let NSURLAuthenticationMethodHTMLForm = ""
 public let NSURLAuthenticationMethodNTLM = ""
 public let NSURLAuthenticationMethodNegotiate = ""
+public let NSURLAuthenticationMethodServerTrust = ""
+public let NSURLAuthenticationMethodClientCertificate = ""
 
 public class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     public var protectionSpace: URLProtectionSpace { fatalError() }

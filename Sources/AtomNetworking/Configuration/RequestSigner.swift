@@ -34,8 +34,8 @@ public struct SignableRequest: Sendable {
 
     /// All header fields, also the service's `Authorization` and `Cookie`, and those of the signers before this one.
     ///
-    /// The transport adds only fields that delimit the message, such as
-    /// `Content-Length`, and `Host`, which is in ``host``.
+    /// The transport adds only fields that delimit the message, such as `Content-Length`, `Host`, which is in ``host``,
+    /// and those of `Accept`, `Accept-Encoding` and `User-Agent` that aren't there.
     public private(set) var headerFields: HeaderFields
 
     /// The body; `nil` for none.

@@ -45,7 +45,7 @@ public protocol Transport: Sendable {
     ///   - request: The complete request; the transport may add only fields
     ///     that delimit the message (`Host`, `Content-Length`, …), name the
     ///     codings that it decodes (`Accept-Encoding`), or, if there is none, name
-    ///     the client (`User-Agent`).
+    ///     the client (`User-Agent`) and what it accepts (`Accept: */*`).
     ///   - receive: Gets the events of this exchange in order, one at a time,
     ///     on any thread, also inside this call: any number of
     ///     ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``,

@@ -111,7 +111,7 @@ public enum TransportContract {
             case .headerFieldsAreSent: "Each header field is sent with all its values in order."
             case .headerFieldLinesAreExact: "Header fields are sent line by line in the given order."
             case .headerFieldsAreNotAdded:
-                "A transport adds only fields that delimit the message, `Accept-Encoding` and `User-Agent`."
+                "A transport adds only fields that delimit the message, `Accept`, `Accept-Encoding` and `User-Agent`."
             case .headerFieldsAreReceived: "Header fields of a response are as received, with repeats."
             case .bodiesAreSent: "A body is sent completely, and `sent` counts its bytes."
             case .streamedBodiesAreSent: "A body that is read while it is sent arrives completely, or not as complete."

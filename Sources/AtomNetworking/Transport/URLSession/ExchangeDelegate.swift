@@ -118,9 +118,28 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             exchange(of: task)?.isChallenged = true
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-            challenges.answer(challenge, completionHandler)
+            let method = challenge.protectionSpace.authenticationMethod
+            challenges.answer(challenge) { [self] disposition, credential in
+                if disposition == .cancelAuthenticationChallenge { isRefused(task, method) }
+                completionHandler(disposition, credential)
+            }
         #endif
     }
+
+    #if !canImport(FoundationNetworking)
+        /// The app doesn't want the connection: the task will end as if it had been cancelled.
+        private func isRefused(_ task: URLSessionTask, _ method: String) {
+            let code: URLError.Code =
+                switch method {
+                case NSURLAuthenticationMethodServerTrust: .serverCertificateUntrusted
+                case NSURLAuthenticationMethodClientCertificate: .clientCertificateRequired
+                default: .userAuthenticationRequired
+                }
+            let text = "the app refused the challenge \(method)"
+            let error = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
+            exchanges.withLock { $0[task.taskIdentifier]?.refusal = error }
+        }
+    #endif
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -200,8 +219,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         // A temporary file isn't needed any more, and is removed outside the lock.
         _ = exchanges.withLock { _ in exchange.spooledBody.take() }
         // A later cancellation has no effect any more.
-        let (isCancelled, isBodyLost, bodyFailure) = exchanges.withLock { _ in
-            (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure)
+        let (isCancelled, isBodyLost, bodyFailure, refusal) = exchanges.withLock { _ in
+            (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure, exchange.refusal)
         }
         // On Linux a redirect without a valid target is only here, without its body.
         if error == nil, !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
@@ -229,7 +248,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         } else {
             // A caller that also cancelled the exchange doesn't get this error.
             let failure = WireFailure(
-                error: isBodyLost ? URLError(.networkConnectionLost) : error, hasResponse: hasResponse,
+                error: isBodyLost ? URLError(.networkConnectionLost) : isCancelled ? error : refusal ?? error,
+                hasResponse: hasResponse,
                 isSecure: task.originalRequest?.url?.scheme == "https", trace: trace)
             exchange.pass(.failed(failure.transportFailure))
         }
@@ -328,6 +348,8 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     /// The file that is written and then sent, until the end.
     var spooledBody: SpooledBody?
     var bodyFailure: AtomError?
+    /// Why the app refused the connection.
+    var refusal: URLError?
 
     /// Whether the connection was lost, and the body can't be sent again.
     var isBodyLost = false

@@ -70,7 +70,8 @@ public final class URLSessionTransport: Transport {
         ///   - configuration: What the session's configuration is made from.
         ///   - configure: As in ``init(configuration:configure:)``.
         ///   - challenge: Answers a challenge, while the request's idle timeout runs;
-        ///     `.performDefaultHandling` for what you don't decide.
+        ///     `.performDefaultHandling` for what you don't decide. `.cancelAuthenticationChallenge` ends the request
+        ///     with `URLError.serverCertificateUntrusted`, if it is about the server's certificate.
         public convenience init(
             configuration: SessionConfiguration = .ephemeral,
             configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in },
