@@ -125,11 +125,7 @@ extension Atom {
     @discardableResult
     public func loadSession() async throws(AtomError) -> SessionState {
         guard let session = manager.session else { return .signedOut }
-        do {
-            return try await session.loadedState()
-        } catch {
-            throw .authentication(error)
-        }
+        return try await session.loadedState()
     }
 
     /// Starts a session with these tokens and replaces the current session.
@@ -147,11 +143,7 @@ extension Atom {
     public func signIn(with credential: TokenCredential) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
-        do {
-            try await session.signIn(with: credential)
-        } catch {
-            throw .authentication(error)
-        }
+        try await session.signIn(with: credential)
     }
 
     /// Ends the session and empties the store.
@@ -181,11 +173,7 @@ extension Atom {
     ///   ``BearerAuthentication/revocationEndpoint``.
     public func signOut(waitingForRevocation waits: Bool) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
-        do {
-            try await session.signOut(for: manager, waitingForRevocation: waits)
-        } catch {
-            throw .authentication(error)
-        }
+        try await session.signOut(for: manager, waitingForRevocation: waits)
     }
 }
 

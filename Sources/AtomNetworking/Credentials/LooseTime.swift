@@ -1,25 +1,21 @@
 import Foundation
 
 /// A time as servers and older stores write it: a number or a string.
-struct LooseTime: Decodable {
-    private enum Value {
-        case number(Double)
-        case date(Date)
-    }
-
-    private let value: Value
+enum LooseTime: Decodable {
+    case number(Double)
+    case dated(Date)
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Double.self), number.isFinite {
-            value = .number(number)
+            self = .number(number)
             return
         }
         let text = try container.decode(String.self)
         if let number = Double(text), number.isFinite {
-            value = .number(number)
+            self = .number(number)
         } else if let date = Self.date(iso8601: text) {
-            value = .date(date)
+            self = .dated(date)
         } else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "The value is neither a number of seconds nor an ISO 8601 date.")
@@ -36,18 +32,18 @@ struct LooseTime: Decodable {
     static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
 
     var date: Date {
-        switch value {
+        switch self {
         case .number(let number) where number < Self.firstUnixTime: Date(timeIntervalSinceReferenceDate: number)
         case .number(let number) where number > Self.firstInMilliseconds: Date(timeIntervalSince1970: number / 1_000)
         // `.distantFuture` in seconds since 2001 is the year 3969 in seconds since 1970.
         case .number(let number) where number >= Self.never.timeIntervalSinceReferenceDate: .distantFuture
         case .number(let number): Date(timeIntervalSince1970: number)
-        case .date(let date): date
+        case .dated(let date): date
         }
     }
 
     func seconds(at path: [any CodingKey]) throws -> Double {
-        guard case .number(let number) = value else {
+        guard case .number(let number) = self else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: path, debugDescription: "expires_in must be a number of seconds."))
         }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// An app's own source of credentials: a login screen, an identity provider's SDK, a device flow.
 ///
 /// The session calls it when a request needs a credential and there is none, or the current one has expired or was

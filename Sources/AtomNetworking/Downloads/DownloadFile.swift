@@ -138,7 +138,7 @@ final class DownloadFile: Sendable {
         return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
     }
 
-    private static func failure(_ code: Int32, _ action: String, _ path: String) -> AtomError {
+    static func failure(_ code: Int32, _ action: String, _ path: String) -> AtomError {
         .transfer(TransferError("The file “\(DownloadPlace.name(of: path))” could not be \(action)", writing: code))
     }
 }

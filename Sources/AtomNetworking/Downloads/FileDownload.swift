@@ -35,7 +35,6 @@ final class FileDownload: ResponseDestination {
     private let address: String?
     /// Whether the app says what is asked for, and not the URL.
     private let hasIdentity: Bool
-    /// Whether the endpoint itself asks for a range.
     private let limit: Int64?
     private let progress: ProgressReporter?
     private let time: any TimeSource
@@ -271,8 +270,7 @@ final class FileDownload: ResponseDestination {
         let code = errno
         if descriptor != nil { unlink(temporary) }
         end(file, isUseless: !goesOn)
-        throw .transfer(
-            TransferError("The file “\(DownloadPlace.name(of: place.notes))” could not be written", writing: code))
+        throw DownloadFile.failure(code, "written", place.notes)
     }
 
     /// The partial file is of another one: everything is asked for.
@@ -371,20 +369,10 @@ struct ContentRange: Equatable {
 
     /// Reads `bytes 0-99/200`; `nil` for anything else.
     init?(_ value: String?) {
-        guard let value, value.lowercased().hasPrefix("bytes ") else { return nil }
-        let parts = value.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        let bounds = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard bounds.count == 2, let first = Self.number(bounds[0]), let last = Self.number(bounds[1]), first <= last
+        guard let match = value?.wholeMatch(of: /bytes ([0-9]+)-([0-9]+)\/([0-9]+|\*)/.ignoresCase()),
+            let first = Int64(match.1), let last = Int64(match.2), first <= last
         else { return nil }
-        (self.first, self.last) = (first, last)
-        if parts[1] != "*" {
-            guard let total = Self.number(parts[1]), last < total else { return nil }
-            self.total = total
-        }
-    }
-
-    private static func number(_ text: Substring) -> Int64? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+        (self.first, self.last, total) = (first, last, Int64(match.3))
+        guard match.3 == "*" || total.map({ last < $0 }) == true else { return nil }
     }
 }

@@ -29,8 +29,15 @@ enum AtomNotification {
     }
 
     private static func post(_ name: Notification.Name, _ error: AtomError, on queue: DispatchQueue) {
+        let post = { @Sendable in NotificationCenter.default.post(name: name, object: nil, userInfo: ["error": error]) }
         queue.async {
-            NotificationCenter.default.post(name: name, object: nil, userInfo: ["error": error])
+            #if canImport(Darwin)
+                post()
+            #else
+                // Or an observer on `OperationQueue.main` would be waited for where it should run, if the program has
+                // an asynchronous `main`: Foundation on Linux looks for its own operation, not for the queue.
+                queue.label == DispatchQueue.main.label ? OperationQueue.main.addOperation(post) : post()
+            #endif
         }
     }
 }

@@ -1,8 +1,6 @@
-import Foundation
-
 /// One attempt of a request: the first, or one after a redirect.
 struct Attempt: Sendable {
-    private var message: RequestMessage
+    var message: RequestMessage
     var redirects = 0
     /// The first attempt, if a redirect has led away from it.
     private(set) var first: FirstAttempt?
@@ -19,26 +17,11 @@ struct Attempt: Sendable {
         first ?? (method == "GET" ? nil : FirstAttempt(method: method, address: target.absoluteString))
     }
 
-    var method: String {
-        get { message.method }
-        set { message.method = newValue }
-    }
-
-    var target: TargetURL {
-        get { message.target }
-        set { message.target = newValue }
-    }
-
+    var method: String { message.method }
+    var target: TargetURL { message.target }
     /// Without a credential or cookies of the SDK's.
-    var headerFields: HeaderFields {
-        get { message.headerFields }
-        set { message.headerFields = newValue }
-    }
-
-    var body: TransportBody? {
-        get { message.body }
-        set { message.body = newValue }
-    }
+    var headerFields: HeaderFields { message.headerFields }
+    var body: TransportBody? { message.body }
 }
 
 extension Attempt {
@@ -63,7 +46,7 @@ extension Attempt {
         var attempt = self
         attempt.redirects += 1
         attempt.first = asked ?? FirstAttempt(method: method, address: target.absoluteString)
-        attempt.target = next
+        attempt.message.target = next
         switch (response.statusCode, method) {
         case (303, "GET"), (303, "HEAD"): break
         case (303, _), (301, "POST"), (302, "POST"): attempt.becomeGet()
@@ -95,15 +78,15 @@ extension Attempt {
 
     /// Drops the body and the header fields that describe it.
     private mutating func becomeGet() {
-        method = "GET"
-        body = nil
-        headerFields.removeAll { $0.name.lowercased().hasPrefix("content-") }
+        message.method = "GET"
+        message.body = nil
+        message.headerFields.removeAll { $0.name.lowercased().hasPrefix("content-") }
     }
 
     /// Drops every header field of the app's that may be a secret.
     private mutating func leaveOrigin() {
         hasLeftOrigin = true
-        headerFields.removeAll { !HTTPGrammar.isHarmlessFieldName($0.name) }
+        message.headerFields.removeAll { !HTTPGrammar.isHarmlessFieldName($0.name) }
     }
 }
 

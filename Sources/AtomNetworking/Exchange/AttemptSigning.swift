@@ -1,5 +1,3 @@
-import Foundation
-
 /// What is added to an attempt directly before it is sent: the credential, the
 /// cookies, the SDK's own header fields, and what the app's signers add.
 struct AttemptSigning: Sendable {

@@ -390,12 +390,12 @@ extension Exchange {
     }
 
     private func askSession(at origin: Origin, isAnew: Bool, withSlotAt place: Int?) {
-        switch manager.gate?.admit(self, anew: isAnew) {
-        case .go(let signature, let departures):
+        if let (signature, departures) = manager.gate?.admit(self, anew: isAnew) {
             admitted(AttemptSigning.Signature(signature, departures), withSlotAt: place)
-        case .askSession where manager.session?.ask(for: self, until: totalDeadline, anew: isAnew) == .go:
+        } else if manager.session?.ask(for: self, until: totalDeadline, anew: isAnew) == true {
             admitted(.unknown, withSlotAt: place)
-        case .askSession, nil: queuedBySession(slotOf: place == nil ? nil : origin)
+        } else {
+            queuedBySession(slotOf: place == nil ? nil : origin)
         }
     }
 
@@ -575,19 +575,14 @@ extension Exchange {
     /// How far the request got, for an error.
     var delivery: AtomError.Delivery { content.withLock { $0.machine.delivery } }
 
-    /// Whether the outcome is known.
     @inline(never)  // Like the next one: else an async frame would reserve memory for it.
     var hasOutcome: Bool { content.withLock { $0.awaited.isKnown } }
 
-    /// Resumes the continuation once the outcome is known; called once.
     @inline(never)
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
         if content.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
     }
 
-    /// The outcome, if it is known.
-    ///
-    /// It can be taken once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? { content.withLock { $0.awaited.take() } }
 
     private var totalDeadline: MonotonicInstant { content.withLock { $0.machine.clock.end ?? $0.machine.clock.limit } }

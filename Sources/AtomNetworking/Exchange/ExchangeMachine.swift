@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The decisions of one exchange, from admission to its outcome, as a pure value.
 ///
 /// An event changes the state and returns ``Commands``, in order. ``Exchange`` keeps the machine under a lock and

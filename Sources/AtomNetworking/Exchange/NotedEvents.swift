@@ -2,10 +2,7 @@
 ///
 /// A value under the lock of its ``EventTeller``.
 struct NotedEvents: Sendable {
-    struct Event {
-        let kind: RequestEvent.Kind
-        let instant: MonotonicInstant
-    }
+    typealias Event = (kind: RequestEvent.Kind, instant: MonotonicInstant)
 
     /// The right to tell an event now.
     struct Turn {
@@ -43,7 +40,7 @@ extension NotedEvents {
     mutating func append(_ kind: RequestEvent.Kind, at now: MonotonicInstant) {
         guard !isClosed else { return }
         let others = others ?? Others()
-        others.events.append(Event(kind: kind, instant: notBack(now)))
+        others.events.append((kind, notBack(now)))
         self.others = others
     }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A request that has been started, as its caller sees it.
 protocol RunningRequest: AnyObject, Sendable {
     var manager: RequestableQueueManager { get }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A request whose events observers hear, as the events know it.
 ///
 /// It doesn't know the observers: one that keeps events would keep itself.

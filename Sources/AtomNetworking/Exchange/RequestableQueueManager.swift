@@ -93,38 +93,30 @@ final class RequestableQueueManager: Sendable {
         let items = configuration.headerItems
         commonFields =
             items.isEmpty ? nil : Result { () throws(AtomError) in try PreparedRequest.CommonFields(items) }
-        var session: SessionActor?
-        var bearer: BearerAuthentication?
+        bearer = configuration.authenticationMethod.bearer
+        session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
+        gate = session?.gate
+        refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
         var basicAuthorization: String?
         var signingRefusal: AtomError?
         switch configuration.authenticationMethod {
-        case .none: break
+        case .none: allowedOrigins = .any
         case .basic(let credential):
+            allowedOrigins = credential.allowedOrigins
             do {
                 basicAuthorization = try credential.authorization()
             } catch {
                 signingRefusal = error
             }
         case .bearer, .bearerAuthentication:
-            bearer = configuration.authenticationMethod.bearer
-            session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
+            allowedOrigins = bearer?.allowedOrigins ?? .secure
             if let bearer, let endpoint = bearer.refresh.endpoint?.address, !bearer.allowedOrigins.allows(endpoint) {
                 signingRefusal = AllowedOrigins.refusal(of: endpoint)
             }
         }
-        self.session = session
-        gate = session?.gate
         signatory = gate.map { .session($0.mark) } ?? basicAuthorization.map { .user(hash: $0.hashValue) }
-        self.bearer = bearer
-        refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
-        allowedOrigins =
-            switch configuration.authenticationMethod {
-            case .basic(let credential): credential.allowedOrigins
-            case .bearer, .bearerAuthentication: bearer?.allowedOrigins ?? .secure
-            case .none: .any
-            }
     }
 
     /// What the system says of the network.
@@ -148,8 +140,7 @@ final class RequestableQueueManager: Sendable {
     func policy(for purpose: PreparedRequest.Purpose) -> ExchangePolicy {
         switch purpose {
         case .service: policy
-        case .token: .token
-        case .revocation: .revocation
+        case .token, .revocation: .token
         }
     }
 

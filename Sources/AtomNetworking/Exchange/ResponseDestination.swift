@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where the body of an acceptable response goes, instead of into memory.
 protocol ResponseDestination: AnyObject, Sendable {
     /// The SDK's own header fields for an attempt, in place of the app's with these names.

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Takes the body of one response.
 ///
 /// Its methods are called outside every lock, one call at a time: `receive` any number of times, in the order of the

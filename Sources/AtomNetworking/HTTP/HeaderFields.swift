@@ -1,5 +1,3 @@
-import Foundation
-
 /// The header fields of a message, in order, with repeats.
 ///
 /// Names are compared without regard to case (RFC 9110 §5.1). Nothing is checked: an

@@ -1,5 +1,3 @@
-import Foundation
-
 extension AtomError {
     /// The request that an error is about, without the values of its query and without what looks like a token.
     public struct Request: Sendable, Hashable {

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Whether a request that has failed is sent again, how often, and when.
 ///
 /// A service has one in ``ServiceConfiguration/retryPolicy``, and an endpoint

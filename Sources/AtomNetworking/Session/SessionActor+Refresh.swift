@@ -12,7 +12,7 @@ extension SessionActor {
         case rejected(AuthenticationError)
         /// Another one may succeed; the server may have replaced the refresh token nevertheless.
         case failed(
-            any Error, at: GuardedMachine.Machine.RefreshObstacle, retryAfter: Duration?,
+            any Error, ofProvider: Bool = false, retryAfter: Duration?,
             kept: TokenCredential? = nil)
         /// It goes on with the app's provider.
         case turnsToProvider
@@ -76,7 +76,7 @@ extension SessionActor {
             case .failed(let cause, let retryAfter, let refreshToken):
                 let kept = refreshToken.flatMap { replaceRefreshToken(by: $0, for: number) }
                 if !Self.mayBeSpent(cause) { await note?.remove() }
-                return (.failed(cause, at: .endpoint, retryAfter: retryAfter, kept: kept), kept ?? unchanged)
+                return (.failed(cause, retryAfter: retryAfter, kept: kept), kept ?? unchanged)
             }
         }
         return await finish(number, outcome, written)
@@ -115,7 +115,7 @@ extension SessionActor {
         return switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
         case .ends: .rejected(failure)
         case .asksProvider: .turnsToProvider
-        case .waitsForExpiry: .failed(error, at: .endpoint, retryAfter: .zero)
+        case .waitsForExpiry: .failed(error, retryAfter: .zero)
         }
     }
 
@@ -131,7 +131,7 @@ extension SessionActor {
             }
         case .failed(let cause, let retryAfter, let refreshToken):
             if let refreshToken, replaceRefreshToken(by: refreshToken, for: number) != nil { writeAgain() }
-            if isRunning { failed(number, cause, at: .endpoint, retryAfter: retryAfter) }
+            if isRunning { failed(number, cause, retryAfter: retryAfter) }
         case .rejected(let error) where isRunning:
             let outcome = refused(error, .refreshRejected(error, delivery: .notSent), for: number)
             // Another refresh will ask the provider.
@@ -181,7 +181,7 @@ extension SessionActor {
         do {
             stored = try loaded.get()
         } catch {
-            failed(number, error, at: .store, retryAfter: nil)
+            failed(number, error, retryAfter: nil)
             return false
         }
         guard case .goOn(let rejected) = decide(number, replacing: credential, stored) else {
@@ -236,10 +236,10 @@ extension SessionActor {
 
     private static func outcome(of error: any Error) -> Outcome {
         switch error as? TokenCredentialProviderError {
-        case .retryAfter(let duration, let cause): .failed(cause, at: .provider, retryAfter: duration.bounded)
+        case .retryAfter(let duration, let cause): .failed(cause, ofProvider: true, retryAfter: duration.bounded)
         case .retryAfterSignIn(let cause):
             .rejected(.credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent))
-        case nil: .failed(error, at: .provider, retryAfter: .zero)
+        case nil: .failed(error, ofProvider: true, retryAfter: .zero)
         }
     }
 
@@ -318,7 +318,7 @@ extension SessionActor {
             let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
             tell { $0.notStored(version: version, failure, now: $1) }
         case (.turnsToProvider, .success): return true
-        case (.turnsToProvider, .failure(let error)): failed(number, error, at: .store, retryAfter: nil)
+        case (.turnsToProvider, .failure(let error)): failed(number, error, retryAfter: nil)
         case (.leftBehind, _): break  // `cameLate` will tell the machine.
         case (.abandoned, _): abandon(number)
         case (.rejected(let failure), _):
@@ -326,7 +326,7 @@ extension SessionActor {
             reading { machine, read, now in
                 machine.refreshRejected(number: number, failure, read: read ?? (try? loaded.get()), now: now)
             }
-        case (.failed(let cause, let obstacle, let retryAfter, let kept), _):
+        case (.failed(let cause, let isOfProvider, let retryAfter, let kept), _):
             if let kept {
                 let isWritten = if case .success = written { true } else { false }
                 tell { machine, now in
@@ -334,11 +334,11 @@ extension SessionActor {
                     return []
                 }
             }
-            failed(number, cause, at: obstacle, retryAfter: retryAfter)
-        case (nil, .failure(let error)): failed(number, error, at: .store, retryAfter: nil)
+            failed(number, cause, ofProvider: isOfProvider, retryAfter: retryAfter)
+        case (nil, .failure(let error)): failed(number, error, retryAfter: nil)
         case (nil, .success):
             let cause = TokenStoreError.refused("its exchange ended without having begun")
-            failed(number, cause, at: .store, retryAfter: nil)
+            failed(number, cause, retryAfter: nil)
         }
         return false
     }
@@ -358,11 +358,12 @@ extension SessionActor {
     private nonisolated func abandon(_ number: Int) { tell { $0.refreshAbandoned(number: number, now: $1) } }
 
     private nonisolated func failed(
-        _ number: Int, _ cause: any Error, at obstacle: GuardedMachine.Machine.RefreshObstacle, retryAfter: Duration?
+        _ number: Int, _ cause: any Error, ofProvider isOfProvider: Bool = false, retryAfter: Duration?
     ) {
         let dice = random()
         tell {
-            $0.refreshFailed(number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: $1)
+            $0.refreshFailed(
+                number: number, cause: cause, ofProvider: isOfProvider, retryAfter: retryAfter, random: dice, now: $1)
         }
     }
 }

@@ -8,13 +8,6 @@
 /// All services that keep their tokens in the same object share one session. A
 /// running refresh keeps it alive until the new tokens are stored.
 actor SessionActor {
-    /// The answer to a request that asks to be sent.
-    enum Verdict {
-        case go
-        /// It waits: `released` or `refused` will be called, or was called already.
-        case wait
-    }
-
     nonisolated let guarded: GuardedMachine
     nonisolated let gate: SessionGate
     nonisolated let keeper: SessionKeeper
@@ -53,9 +46,9 @@ actor SessionActor {
 
 extension SessionActor {
     /// Asks the machine for a request that the gate has not let through.
-    nonisolated func ask(
-        for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool
-    ) -> Verdict {
+    ///
+    /// - Returns: Whether it is sent now; otherwise `released` or `refused` will be called, or was called already.
+    nonisolated func ask(for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool) -> Bool {
         let means = waiter.refreshMeans
         while true {
             let read = gate.readCurrent()
@@ -85,12 +78,12 @@ extension SessionActor {
             if case .refuse(let error) = admission { waiter.refused(error) }
             perform(actions, for: waiter)
             switch admission {
-            case .go: return .go
+            case .go: return true
             case .wait:
                 // A request of the provider itself would wait for the provider's own result.
                 if isInProvider, left(waiter) { waiter.refused(.missingCredential(delivery: .notSent)) }
-                return .wait
-            case .refuse: return .wait
+                return false
+            case .refuse: return false
             case .readAgain: continue
             }
         }
@@ -336,8 +329,8 @@ extension SessionActor {
     /// The app signs in.
     ///
     /// - Throws: Why the credential could not be stored; the session uses it nevertheless.
-    func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
-        if let refusal { throw .credentialNotStored(cause: refusal, delivery: .notSent) }
+    func signIn(with credential: TokenCredential) async throws(AtomError) {
+        if let refusal { throw .authentication(.credentialNotStored(cause: refusal, delivery: .notSent)) }
         let read = keeper.current
         let now = moment
         // The machine first: then a request that still reads the old credential recognises it as old.
@@ -345,7 +338,9 @@ extension SessionActor {
             let (successor, actions) = machine.signedIn(credential, read: read, now: now)
             return ((successor, machine.generation), actions)
         }
-        if let failure = await replace(by: successor, in: generation, actions).failure { throw failure }
+        if let failure = await replace(by: successor, in: generation, actions).failure {
+            throw .authentication(failure)
+        }
     }
 
     /// The app signs out.
@@ -353,8 +348,8 @@ extension SessionActor {
     /// - Throws: Why the store could not be emptied, or the token not revoked; the session is over nevertheless.
     func signOut(
         for service: any RefreshService, waitingForRevocation waits: Bool
-    ) async throws(AuthenticationError) {
-        if let refusal { throw .credentialNotStored(cause: refusal, delivery: .notSent) }
+    ) async throws(AtomError) {
+        if let refusal { throw .authentication(.credentialNotStored(cause: refusal, delivery: .notSent)) }
         // The same service revokes what a running refresh still gets, if it can.
         let last = guarded.lastService
         if last == nil || service.revokes && last?.revokes == false { guarded.lastService = service }
@@ -374,15 +369,15 @@ extension SessionActor {
         defer { if let held, let newest, !newest.hasTokens(of: held) { service.revoke(held) } }
         guard waits, let newest else {
             if let newest { service.revoke(newest) }
-            if let failure { throw failure }
+            if let failure { throw .authentication(failure) }
             return
         }
         // In a task that nobody cancels.
         let call = Task.detached(name: "Revoke", priority: .userInitiated) { await service.revocation(of: newest) }
         let revocation = await BoundedWait.value(of: call, time: time)
-        if let failure { throw failure }
+        if let failure { throw .authentication(failure) }
         if let error = revocation ?? .cancelled(.maybeSent) {
-            throw .credentialNotRevoked(cause: error, delivery: .init(error.delivery))
+            throw .authentication(.credentialNotRevoked(cause: error, delivery: .init(error.delivery)))
         }
     }
 
@@ -518,12 +513,12 @@ extension SessionActor {
     }
 
     /// Loads the credential, unless somebody is signed in, and returns the new state.
-    func loadedState() async throws(AuthenticationError) -> SessionState {
+    func loadedState() async throws(AtomError) -> SessionState {
         switch state {
         case .unknown, .signedOut, .ended: break
         case .signedIn, .refreshing: return state
         }
-        if let refusal { throw .credentialNotReadable(cause: refusal, delivery: .notSent) }
+        if let refusal { throw .authentication(.credentialNotReadable(cause: refusal, delivery: .notSent)) }
         guard let store = keeper.store else { return state }
         let generation = guarded.with { $0.generation }
         let turn = takeTurn()
@@ -536,7 +531,7 @@ extension SessionActor {
             }
         }
         if case .failure(let error) = await look.value {
-            throw .credentialNotReadable(cause: error, delivery: .notSent)
+            throw .authentication(.credentialNotReadable(cause: error, delivery: .notSent))
         }
         return state
     }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Sends a session's events to all listeners, in the order of their numbers.
 ///
 /// The numbers are issued under the machine's lock, but the threads that send the events may overtake each other. An

@@ -5,13 +5,6 @@ import Foundation
 /// Nobody refers to it weakly, as the registry does to the session: an object that was ever referred to weakly is
 /// slower to retain, and each request would pay for it.
 final class SessionGate: Sendable {
-    /// What becomes of a request.
-    enum Admission {
-        /// It is sent now, signed with this, unless it waits for something else.
-        case go(SessionSignature, departures: Int)
-        case askSession
-    }
-
     private let guarded: GuardedMachine
     private let keeper: SessionKeeper
     private let time: any TimeSource
@@ -28,7 +21,8 @@ final class SessionGate: Sendable {
     ///
     /// - Parameter isAnew: Whether it was answered by a 401 or a redirect, and joins
     ///   the end of the queue; one that has only waited keeps its place.
-    func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Admission {
+    /// - Returns: What it is signed with, if it may be sent now; `nil` if it has to ask the session.
+    func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> (SessionSignature, departures: Int)? {
         let current = keeper.current
         let now = time.now
         let means = waiter.refreshMeans
@@ -38,10 +32,10 @@ final class SessionGate: Sendable {
                 let (ticket, generation, signature) = machine.admitAtOnce(
                     by: means, of: place?.generation, takeover: place?.takeoverCount,
                     ticket: isAnew ? nil : place?.ticket, read: current, at: now)
-            else { return .askSession }
+            else { return nil }
             waiter.sessionPlace = SessionPlace(
                 ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
-            return .go(signature, departures: machine.departures)
+            return (signature, machine.departures)
         }
     }
 

@@ -185,22 +185,14 @@ extension SessionMachine {
             .refreshed(expiresAt: expiresAt == .distantFuture ? nil : expiresAt), with: news + proceed(now: now))
     }
 
-    /// What a refresh failed at.
-    enum RefreshObstacle {
-        /// The authorization server, or the way to it.
-        case endpoint
-        /// The token store, before anything was sent.
-        case store
-        case provider
-    }
-
     /// A refresh has failed; another one may succeed.
     ///
     /// - Parameters:
+    ///   - isOfProvider: Whether the app's provider failed, and not the authorization server or the store.
     ///   - retryAfter: What the server, or the app's provider, asked for.
     ///   - random: A number in 0..<1.
     mutating func refreshFailed(
-        number: Int, cause: any Error, at obstacle: RefreshObstacle = .endpoint, retryAfter: Duration?,
+        number: Int, cause: any Error, ofProvider isOfProvider: Bool = false, retryAfter: Duration?,
         random: Double, now: Moment
     ) -> [Action] {
         guard let (ended, isOutdated) = end(number) else { return [] }
@@ -215,7 +207,7 @@ extension SessionMachine {
         let until = now.instant.advanced(by: delay)
         let retryAt = delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil
         let failure: AuthenticationError =
-            obstacle == .provider
+            isOfProvider
             ? .credentialNotProvided(cause: cause, retryAt: retryAt, delivery: .notSent)
             : .refreshFailed(cause: cause, retryAt: retryAt, delivery: .notSent)
         setback = SessionSetback(count: count, notBefore: until, failure: failure)

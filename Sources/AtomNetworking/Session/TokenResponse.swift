@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What a token endpoint's answer means (RFC 6749 §5), as a pure function.
 ///
 /// It tolerates wrong types and status codes, which servers do send. It refuses what would be sent on: a token that

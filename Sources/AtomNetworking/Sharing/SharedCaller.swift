@@ -1,5 +1,3 @@
-import Foundation
-
 /// One caller of an exchange that several callers may share.
 ///
 /// It is told once: the exchange's outcome, or its own cancellation.

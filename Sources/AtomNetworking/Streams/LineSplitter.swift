@@ -10,7 +10,7 @@ import Foundation
 struct LineSplitter {
     private let limit: Int
     /// Whether a byte order mark may still come, and is to be dropped.
-    private var expectsMark: Bool
+    private var expectsMark = true
     private var bytes: [UInt8] = []
     /// Where the next line begins.
     private var start = 0
@@ -25,10 +25,7 @@ struct LineSplitter {
     ///
     /// The limit is for the bytes of a line, without its end. A byte order mark
     /// elsewhere than at the beginning is a character like any other.
-    init(limit: Int, dropsMark: Bool = true) {
-        self.limit = limit
-        expectsMark = dropsMark
-    }
+    init(limit: Int) { self.limit = limit }
 
     /// Adds the next part of the response.
     mutating func append(_ part: Data) {

@@ -29,8 +29,9 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public typealias Failure = AtomError
 
-        /// `nil` for a second reading.
+        /// `nil` for a second reading, and after a failure.
         fileprivate var reader: (any StreamReader<Element>)?
+        fileprivate var hasFailed = false
 
         /// Waits for the next element.
         ///
@@ -43,8 +44,12 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
         ///
         /// - Returns: `nil` at the end of the stream.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
+            guard !hasFailed else { return nil }
             guard reader != nil else { throw .unexpected }
-            return try await reader?.next(isolation: actor)
+            do throws(AtomError) { return try await reader?.next(isolation: actor) } catch {
+                (reader, hasFailed) = (nil, true)
+                throw error
+            }
         }
     }
 }
@@ -52,7 +57,7 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
 extension ResponseStream<Data> {
     /// The parts of a body; none is empty.
     init(_ handle: StreamHandle, _ response: AtomResponse) {
-        self.init(response) { DataReader(parts: PartReader(handle)) }
+        self.init(response) { PartReader(handle) }
     }
 }
 
@@ -80,7 +85,7 @@ extension ResponseStream<ServerSentEvent> {
 
 // MARK: - Reading
 
-/// Reads the elements of a stream; after a failure there are none.
+/// Reads the elements of a stream, until one fails.
 private protocol StreamReader<Element> {
     associatedtype Element
 
@@ -88,7 +93,7 @@ private protocol StreamReader<Element> {
 }
 
 /// Closes the exchange when it is released.
-private final class PartReader: Sendable {
+private final class PartReader: StreamReader, Sendable {
     private let handle: StreamHandle
 
     init(_ handle: StreamHandle) { self.handle = handle }
@@ -102,21 +107,8 @@ private final class PartReader: Sendable {
     }
 }
 
-private struct DataReader: StreamReader {
-    /// `nil` after a failure.
-    var parts: PartReader?
-
-    mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Data? {
-        do throws(AtomError) { return try await parts?.next() } catch {
-            parts = nil
-            throw error
-        }
-    }
-}
-
 private struct LineReader {
-    /// `nil` after a failure.
-    private var parts: PartReader?
+    let parts: PartReader
     var splitter: LineSplitter
     private var hasEnded = false
 
@@ -129,9 +121,8 @@ private struct LineReader {
         isolation actor: isolated (any Actor)? = #isolation,
         _ take: (inout LineSplitter) throws(AtomError) -> Line?
     ) async throws(AtomError) -> Line? {
-        try check()
-        guard let parts else { return nil }
         do throws(AtomError) {
+            try parts.stream.check()
             while true {
                 if let line = try take(&splitter) { return line }
                 if hasEnded { return nil }
@@ -143,16 +134,9 @@ private struct LineReader {
                 }
             }
         } catch {
-            throw failed(error)
+            throw parts.stream.naming(error)
         }
     }
-
-    mutating func check() throws(AtomError) {
-        do { try parts?.stream.check() } catch { throw failed(error) }
-    }
-
-    /// Ends the reading with an error, which gets its request.
-    mutating func failed(_ error: AtomError) -> AtomError { parts.take()?.stream.naming(error) ?? error }
 }
 
 private struct TextReader: StreamReader {
@@ -174,12 +158,9 @@ private struct ValueReader<Element: Decodable & Sendable>: StreamReader {
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
         while true {
-            do throws(AtomError) { try lines.check() } catch {
-                (values, failure) = ([], nil)
-                throw error
-            }
+            try lines.parts.stream.check()
             if let value = values.popLast() { return value }
-            if let failure = failure.take() { throw lines.failed(failure) }
+            if let failure { throw lines.parts.stream.naming(failure) }
             guard let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() })
             else { return nil }
             (values, failure, lines.splitter) = await Self.decoded(line, lines.splitter, response, decoder)
@@ -247,7 +228,6 @@ private struct EventReader: StreamReader {
                 parser = ServerSentEventParser(limit: limit, lastEventID: source.lastEventID)
             }
         } catch {
-            self.connection = nil
             throw source.naming(error)
         }
         self.connection = nil

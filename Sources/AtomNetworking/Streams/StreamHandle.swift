@@ -1,5 +1,3 @@
-import Foundation
-
 /// Keeps a stream open: its exchange is closed when the handle is released.
 final class StreamHandle: Sendable {
     let stream: StreamedResponse

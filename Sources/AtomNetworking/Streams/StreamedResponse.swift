@@ -344,30 +344,19 @@ final class StreamedResponse: ResponseDestination {
 
 /// Parts in order, with their size.
 private struct PartQueue {
-    private var parts: [Data] = []
-    private var first = 0
+    private var parts = TicketQueue<Data>()
     private(set) var size = 0
 
-    var isEmpty: Bool { first == parts.count }
+    var isEmpty: Bool { parts.isEmpty }
 
     mutating func append(_ part: Data) {
-        parts.append(part)
+        parts.enqueue(part, ticket: parts.issueTicket())
         size += part.count
     }
 
     mutating func popFirst() -> Data? {
-        guard !isEmpty else { return nil }
-        let part = parts[first]
-        parts[first] = Data()
-        first += 1
-        size -= part.count
-        if isEmpty {
-            parts.removeAll(keepingCapacity: parts.capacity <= 64)
-            first = 0
-        } else if first >= 64 {
-            parts.removeFirst(first)
-            first = 0
-        }
+        let part = parts.dequeue()
+        size -= part?.count ?? 0
         return part
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Waits for a task that may never end.
 enum BoundedWait {
     /// The value of a task; `nil` if its time is up first, when it is cancelled,

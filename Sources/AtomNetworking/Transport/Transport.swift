@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Runs HTTP exchanges: the SDK's only access to the network.
 ///
 /// A transport never follows a redirect, retries, stores a cookie or a credential, or limits the duration of an

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What went wrong on the wire, whichever transport noticed it.
 enum WireProblem: Equatable {
     case badURL

@@ -119,7 +119,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
             return machine.headArrived(head(200), of: number, isStreamed: true, at: now)
         case .spent401: return machine.headArrived(head(401), of: number, isBodySpent: true, at: now)
         case .spent307:
-            machine.attempt.body = .data(Data("x".utf8))
+            machine.attempt.message.body = .data(Data("x".utf8))
             return machine.headArrived(head(307, ["Location": "/next"]), of: number, isBodySpent: true, at: now)
         case .paused: return machine.pauseChanged(true, of: number, at: now)
         case .goesOn: return machine.pauseChanged(false, of: number, at: now)

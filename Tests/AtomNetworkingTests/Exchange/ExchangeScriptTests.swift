@@ -290,7 +290,7 @@ struct ExchangeScriptTests {
                 statusCode: status, headerFields: HeaderFields([HeaderItem(name: "Location", value: "/next")]))
         }
         var replayed = try sending()
-        replayed.attempt.body = .data(Data("x".utf8))
+        replayed.attempt.message.body = .data(Data("x".utf8))
         #expect(replayed.headArrived(head(307), of: 1, at: at(2)).all.contains(.noteRedirect))
         #expect(replayed.attempt.target.absoluteString == "https://api.example.com/next")
 

@@ -302,6 +302,23 @@ import Testing
         #expect(posted.errors.isEmpty)
     }
 
+    #if os(Linux)
+        @Test("An observer on the main queue holds up nobody, also in a program with an asynchronous main")
+        func observerOnTheMainQueue() async {
+            await #expect(processExitsWith: .success) {
+                let heard = Signal()
+                let observer = NotificationCenter.default.addObserver(
+                    forName: Atom.didFailToAuthorizeRequest, object: nil, queue: .main
+                ) { _ in heard.raise() }
+                let server = try LoopbackServer { _ in .empty(401) }
+                let outcome = await Atom().enqueue(server.endpoint()).outcome()
+                #expect(outcome.response?.statusCode == 401)
+                await heard.wait(seconds: 60)
+                NotificationCenter.default.removeObserver(observer)
+            }
+        }
+    #endif
+
     @Test func theEndOfAStreamIsAnnouncedLikeItsBeginning() async throws {
         let session = try SessionFixture()
         let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)

@@ -71,7 +71,7 @@ struct StoreKeeperTests {
     func triedAgain() async throws {
         disk.saveError = DiskFailure()
         let session = session()
-        await #expect(throws: AuthenticationError.self) { try await session.signIn(with: .issued(1)) }
+        await #expect(throws: AtomError.self) { try await session.signIn(with: .issued(1)) }
         for seconds in [1, 2, 4, 8] {
             let reads = disk.operations.count
             try #require(await eventually { time.nextAlarm == time.now + .seconds(seconds) })
@@ -93,7 +93,7 @@ struct StoreKeeperTests {
         let listener = Task {
             for await case .credentialNotStored in events { told.with { $0 += 1 } }
         }
-        await #expect(throws: AuthenticationError.self) { try await session?.signIn(with: .issued(1)) }
+        await #expect(throws: AtomError.self) { try await session?.signIn(with: .issued(1)) }
         weak let weakly = session
         session = nil
         while let alarm = time.nextAlarm {
@@ -111,7 +111,7 @@ struct StoreKeeperTests {
     func writtenAfterAll() async throws {
         disk.saveError = DiskFailure()
         let session = session()
-        await #expect(throws: AuthenticationError.self) { try await session.signIn(with: .issued(1)) }
+        await #expect(throws: AtomError.self) { try await session.signIn(with: .issued(1)) }
         while let alarm = time.nextAlarm {
             let reads = disk.operations.count
             time.advance(by: time.now.duration(to: alarm))
@@ -132,7 +132,7 @@ struct StoreKeeperTests {
     func newerInStore() async throws {
         disk.saveError = DiskFailure()
         let session = session()
-        await #expect(throws: AuthenticationError.self) { try await session.signIn(with: .issued(1)) }
+        await #expect(throws: AtomError.self) { try await session.signIn(with: .issued(1)) }
         disk.saveError = nil
         disk.stored = .issued(2)
         time.advance(by: .seconds(1))
@@ -144,7 +144,7 @@ struct StoreKeeperTests {
     func outlivesItsOwner() async throws {
         disk.saveError = DiskFailure()
         var session: SessionActor? = session()
-        await #expect(throws: AuthenticationError.self) { try await session?.signIn(with: .issued(1)) }
+        await #expect(throws: AtomError.self) { try await session?.signIn(with: .issued(1)) }
         weak let weakly = session
         session = nil
         #expect(weakly != nil)

@@ -161,9 +161,6 @@ struct ExpiringActivity: Sendable {
     /// before this returns; what it returns ends it, and is called once.
     let begin: @Sendable (_ onExpiry: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
-    /// The process is never suspended.
-    static let unlimited = ExpiringActivity { _ in {} }
-
     #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         static let system = ExpiringActivity { onExpiry in
             let isDone = DispatchSemaphore(value: 0)
@@ -181,6 +178,7 @@ struct ExpiringActivity: Sendable {
             return { isDone.signal() }
         }
     #else
-        static let system = unlimited
+        /// The process is never suspended.
+        static let system = ExpiringActivity { _ in {} }
     #endif
 }

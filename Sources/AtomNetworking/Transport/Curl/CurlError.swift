@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import FoundationNetworking
 
     /// An error of libcurl: the cause of a `URLError` from ``CurlTransport``.
     public struct CurlError: Error, Sendable {

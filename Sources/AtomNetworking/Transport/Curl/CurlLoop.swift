@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CAtomCurl
     import Foundation
-    import FoundationNetworking
 
     /// The thread of a transport, and the connections that it keeps.
     ///

@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CAtomCurl
     import Foundation
-    import FoundationNetworking
 
     /// The default transport on Linux: libcurl, which every process with Foundation has loaded.
     ///

@@ -1,8 +1,6 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
-
     /// A body of files that Foundation's thread on Linux reads while it sends.
     ///
     /// An upload task traps if a part comes after the task was cancelled.

@@ -71,7 +71,7 @@ struct ModelledExchange {
                 policy: policy, isSigned: isSigned, hasSession: true, timeouts: request.timeouts,
                 deadline: Self.instant(Self.end)))
         home = machine.attempt.target.origin
-        if !isIdempotent { machine.attempt.method = "POST" }
+        if !isIdempotent { machine.attempt.message.method = "POST" }
         self.bug = bug
         self.isStreamed = isStreamed
     }

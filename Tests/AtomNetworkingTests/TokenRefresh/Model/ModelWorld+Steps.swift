@@ -282,7 +282,7 @@ extension ModelWorld {
     }
 
     mutating func fail(
-        _ refresh: Refresh, _ retryAfter: Int?, at obstacle: ModelledMachine.Machine.RefreshObstacle = .endpoint
+        _ refresh: Refresh, _ retryAfter: Int?, ofProvider isOfProvider: Bool = false
     ) throws(Violation) {
         let wasEarly = current.map { !tokens[$0.access].isDead(at: now) } ?? false
         if !refresh.isOutdated {
@@ -291,7 +291,7 @@ extension ModelWorld {
             hasFailedEarly = hasFailedEarly || wasEarly
         }
         let actions = sut.refreshFailed(
-            number: refresh.number, at: obstacle, retryAfter: retryAfter.map { .seconds($0) }, random: 0.5,
+            number: refresh.number, ofProvider: isOfProvider, retryAfter: retryAfter.map { .seconds($0) }, random: 0.5,
             now: moment)
         try perform(actions)
         if !refresh.isOutdated { try checkFailure(wasEarly, actions) }

@@ -173,7 +173,7 @@ extension ModelWorld {
         switch operations[0].kind {
         case .look(let number):
             operations.removeFirst()
-            try fail(takeRefresh(number), nil, at: .store)
+            try fail(takeRefresh(number), nil)
         case .keep(let number, let credential, let old):
             try commit(number, credential, sentAt: now)
             operations[0].stored = old
@@ -277,7 +277,7 @@ extension ModelWorld {
 
     mutating func failForStore(_ retryAfter: Int?, isAnswerLost: Bool) throws(Violation) {
         if settings.renewal == .provider {
-            try fail(takeRefresh(provided.removeFirst().number), 0, at: .provider)
+            try fail(takeRefresh(provided.removeFirst().number), 0, ofProvider: true)
         } else {
             try answered(.failed(retryAfter: retryAfter), wasTaken: isAnswerLost)
         }
@@ -295,7 +295,7 @@ extension ModelWorld {
     /// The actor has cancelled the refresh of a session that is over.
     private mutating func cancelled() throws(Violation) {
         if settings.renewal == .provider {
-            try fail(takeRefresh(provided.removeFirst().number), 0, at: .provider)
+            try fail(takeRefresh(provided.removeFirst().number), 0, ofProvider: true)
         } else {
             guard case .refresh(let number) = operations[0].kind else { throw Violation("nothing to cancel") }
             operations[0].stage = .answered
@@ -427,7 +427,7 @@ extension ModelWorld {
         case .rejected: try refuse(takeRefresh(number), read: store)
         case .failed(let retryAfter): try fail(takeRefresh(number), retryAfter)
         case .leftBehind: break
-        case .nothing: try fail(takeRefresh(number), nil, at: .store)
+        case .nothing: try fail(takeRefresh(number), nil)
         }
     }
 }

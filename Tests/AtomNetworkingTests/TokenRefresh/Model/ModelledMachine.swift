@@ -153,7 +153,7 @@ struct ModelledMachine {
     }
 
     mutating func refreshFailed(
-        number: Int, at obstacle: Machine.RefreshObstacle, retryAfter: Duration?, random: Double, now: Moment
+        number: Int, ofProvider isOfProvider: Bool, retryAfter: Duration?, random: Double, now: Moment
     ) -> [Action] {
         perturbBefore()
         if bug == .transientFailureEndsTheSession {
@@ -167,7 +167,8 @@ struct ModelledMachine {
                     number: number, cause: AtomError.unexpected, retryAfter: retryAfter, random: random, now: now)
         }
         let actions = machine.refreshFailed(
-            number: number, cause: AtomError.unexpected, at: obstacle, retryAfter: retryAfter, random: random,
+            number: number, cause: AtomError.unexpected, ofProvider: isOfProvider, retryAfter: retryAfter,
+            random: random,
             now: now)
         guard bug == .failureReleasesWaiters else { return perturb(actions) }
         return actions.map { action in

@@ -367,7 +367,7 @@ extension ProcessWorld {
                 number: number, cause: AtomError.unexpected, retryAfter: nil, random: 0, now: moment)
         case .nothing:
             actions = processes[process].machine.refreshFailed(
-                number: number, cause: AtomError.unexpected, at: .store, retryAfter: nil, random: 0, now: moment)
+                number: number, cause: AtomError.unexpected, retryAfter: nil, random: 0, now: moment)
         }
         try perform(actions, process)
     }
