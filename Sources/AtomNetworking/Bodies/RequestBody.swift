@@ -29,6 +29,10 @@ public struct RequestBody: Sendable {
         RequestBody(contentType: contentType, content: .data(data))
     }
 
+    /// Not a body: write a model, or values of one type.
+    @available(*, unavailable, message: "values of several types aren't Encodable: write a model")
+    public static func json(_ value: [String: Any]) -> RequestBody { .nothing }
+
     /// A value as JSON (RFC 8259), encoded when the request is prepared, by default
     /// with the encoder of the service's configuration.
     ///

@@ -13,8 +13,10 @@ struct ExchangePolicy: Sendable, Equatable {
     /// The largest body that is collected in memory, in bytes.
     var maximumBodySize: Int
 
-    /// A request for a token, sent once: when a refresh is tried again is the session's decision. One that revokes a
-    /// token is sent so, too: requests that never end may use all connections but its own.
+    /// A request for a token, or to revoke one, sent once.
+    ///
+    /// When a refresh is tried again is the session's decision. Requests that never end may use all connections but
+    /// its own.
     static let token = ExchangePolicy(
         takesSlot: false, usesCookies: false, needsFreshConnection: true, retries: false, redirectLimit: nil,
         maximumBodySize: TokenRequest.maximumAnswerSize)

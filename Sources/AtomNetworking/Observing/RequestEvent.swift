@@ -152,7 +152,8 @@ extension RequestEvent: Redacted {
         case .measured(let metrics, let attempt): "attempt \(attempt): " + Self.text(of: metrics)
         case .finished(let summary):
             summary.failure.map { "✗ \(request) in \(summary.duration): \($0.description)" }
-                ?? "← HTTP \(summary.statusCode ?? 0), \(summary.bytesReceived) bytes \(request) in \(summary.duration)"
+                ?? "← HTTP \(summary.statusCode ?? 0), \(summary.bytesReceived) bytes"
+                + "\(summary.attempts > 1 ? " in \(summary.attempts) attempts" : "") \(request) in \(summary.duration)"
         case .refreshed(let failure):
             failure.map { "✗ refresh: \($0.description)" } ?? "The access token has been refreshed"
         case .sessionEnded(let failure): "✗ The session is over: \(failure.description)"

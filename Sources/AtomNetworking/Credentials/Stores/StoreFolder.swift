@@ -29,7 +29,8 @@ struct StoreFolder {
         // With the sticky bit, others can add files but can't change ours.
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw .refused("other users can write to its folder (mode \(mode)); use mode 700")
+            let name = (path as NSString).lastPathComponent
+            throw .refused("other users can write to its folder “\(name)” (mode \(mode)); use mode 700")
         }
         self.path = path
         self.descriptor = descriptor
