@@ -21,7 +21,9 @@ extension CredentialName {
 
     /// Whether a text of unknown grammar mentions a credential by name, or has a
     /// JSON Web Token in it.
-    static func isMentioned(in bytes: some Collection<UInt8>) -> Bool {
+    static func isMentioned(in text: some Collection<UInt8>) -> Bool {
+        // UTF-16 has one beside each letter.
+        let bytes = text.filter { $0 != 0 }
         let letters = bytes.filter(\.isLetter).map { $0 | 0x20 }
         // No name is shorter. Many texts are only numbers and dates.
         guard letters.count > 1 else { return false }

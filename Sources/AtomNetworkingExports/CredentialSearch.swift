@@ -9,6 +9,14 @@ package enum CredentialSearch {
 
     // MARK: Header fields
 
+    /// Header fields without credentials.
+    static func fields(_ fields: HeaderFields) -> HeaderFields {
+        HeaderFields(fields.map { .init(name: $0.name, value: value(of: $0)) })
+    }
+
+    /// Only those that are harmless, without credentials.
+    static func harmless(_ fields: HeaderFields) -> HeaderFields { Self.fields(fields.redacted(mark: hidden)) }
+
     /// The value of a header field without its credential.
     static func value(of field: HeaderItem) -> String {
         let bytes = Array(field.value.utf8)

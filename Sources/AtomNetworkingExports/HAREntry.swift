@@ -129,16 +129,18 @@ extension HARLog.Response {
         statusText = HTTPStatus.reasonPhrase(for: head.statusCode)
         self.httpVersion = httpVersion
         let location = (300...399).contains(head.statusCode) ? fields["Location"] ?? "" : ""
+        // Browsers take a backslash for a slash.
+        let address = location.replacingOccurrences(of: "\\", with: "/")
         switch attempt.request.disclosure {
         case .everything:
             headers = Self.pairs(fields)
             redirectURL = location
         case .allButCredentials:
-            headers = fields.map { .init(name: $0.name, value: CredentialSearch.value(of: $0)) }
-            redirectURL = CredentialSearch.url(location)
+            headers = Self.pairs(CredentialSearch.fields(fields))
+            redirectURL = CredentialSearch.url(address)
         case .onlyHarmless:
-            headers = Self.pairs(fields.redacted(mark: CredentialSearch.hidden))
-            redirectURL = Redaction.url(location, mark: CredentialSearch.hidden)
+            headers = Self.pairs(CredentialSearch.harmless(fields))
+            redirectURL = Redaction.url(CredentialSearch.url(address), mark: CredentialSearch.hidden)
         }
         content = HARLog.Content(attempt, fields, recordsBodies: recordsBodies)
         bodySize = Self.bodySize(attempt, fields)

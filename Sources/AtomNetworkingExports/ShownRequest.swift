@@ -73,14 +73,14 @@ struct ShownRequest: Sendable {
             headerFields = fields
         case .allButCredentials:
             url = CredentialSearch.url(address)
-            headerFields = HeaderFields(fields.map { .init(name: $0.name, value: CredentialSearch.value(of: $0)) })
+            headerFields = CredentialSearch.fields(fields)
             if case .bytes(let data) = body {
                 let shown = CredentialSearch.body(data, fields)
                 (body, isChanged) = (shown.map { .bytes($0) } ?? .hidden, shown != data)
             }
         case .onlyHarmless:
             url = Redaction.url(address, mark: CredentialSearch.hidden)
-            headerFields = fields.redacted(mark: CredentialSearch.hidden)
+            headerFields = CredentialSearch.harmless(fields)
             if case .hidden = body { isChanged = true }
         }
         self.body = body

@@ -121,7 +121,11 @@ extension Exchange {
         handle { $0.machine.refused(error, question, at: now) }
     }
 
-    func slotGranted(of origin: Origin, place: Int) { sign(place: place, .unknown) }
+    func slotGranted(of origin: Origin, place: Int) {
+        // The app may have set its variable during the wait.
+        if signing.isSigned { manager.session?.observe() }
+        sign(place: place, .unknown)
+    }
 
     /// The session admits the request, and may have said what it is signed with.
     private func admitted(_ signature: AttemptSigning.Signature, withSlotAt place: Int? = nil) {
@@ -383,17 +387,15 @@ extension Exchange {
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
 
-    /// Asks with a slot in hand if one is free: it is signed with the answer.
-    private func askSession(at origin: Origin) {
-        let place = signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0
-        askSession(at: origin, isAnew: true, withSlotAt: place)
-    }
-
-    private func askSession(at origin: Origin, isAnew: Bool, withSlotAt place: Int?) {
+    /// Asks, and takes a slot if one is free: it is signed with the answer.
+    ///
+    /// Not before the answer, or a request that waits for the session would hold a slot that an earlier one needs.
+    private func askSession(at origin: Origin, isAnew: Bool = true, withSlotAt place: Int? = nil) {
+        func slot() -> Int? { place ?? (signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0) }
         if let (signature, departures) = manager.gate?.admit(self, anew: isAnew) {
-            admitted(AttemptSigning.Signature(signature, departures), withSlotAt: place)
+            admitted(AttemptSigning.Signature(signature, departures), withSlotAt: slot())
         } else if manager.session?.ask(for: self, until: totalDeadline, anew: isAnew) == true {
-            admitted(.unknown, withSlotAt: place)
+            admitted(.unknown, withSlotAt: slot())
         } else {
             queuedBySession(slotOf: place == nil ? nil : origin)
         }
@@ -557,7 +559,7 @@ extension Exchange {
     /// The error with its request, the attempts before, and when to come back.
     private func completed(_ error: AtomError, of wire: AttemptOnWire? = nil) -> AtomError {
         let (story, target) = content.withLock { ($0.machine.story, $0.machine.attempt.target) }
-        return outcomes.completed(error, to: target, story, fields: wire?.request.headerFields)
+        return outcomes.completed(error, to: target, story, of: wire?.request)
     }
 
     /// Tells the outcome; called once.

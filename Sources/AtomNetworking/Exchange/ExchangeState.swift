@@ -107,7 +107,7 @@ extension ExchangeMachine {
     var story: ExchangeStory {
         ExchangeStory(
             asked: attempt.asked, attempts: number, hasLeftOrigin: attempt.hasLeftOrigin,
-            failures: retries?.failures ?? [])
+            hasChanged: hasRetried || attempt.redirects > 0, failures: retries?.failures ?? [])
     }
 
     /// What was paid for a retry that has not been sent.

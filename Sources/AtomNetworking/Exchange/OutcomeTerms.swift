@@ -7,6 +7,8 @@ struct ExchangeStory: Sendable {
     var attempts = 1
     /// Whether a redirect has led to an origin that the endpoint did not name.
     var hasLeftOrigin = false
+    /// Whether a redirect was followed or a 401 retried, so that an earlier attempt had something else.
+    var hasChanged = false
     /// What the attempts met that were sent again.
     var failures: [AttemptFailure] = []
 }
@@ -59,7 +61,7 @@ struct OutcomeTerms: Sendable {
 
     /// The error with its request, the attempts before, and when to come back.
     func completed(
-        _ error: AtomError, to target: TargetURL, _ story: borrowing ExchangeStory, fields: HeaderFields?
+        _ error: AtomError, to target: TargetURL, _ story: borrowing ExchangeStory, of request: TransportRequest?
     ) -> AtomError {
         var retryAt: Date?
         if case .response(let response) = error {
@@ -68,18 +70,32 @@ struct OutcomeTerms: Sendable {
                 now.addingTimeInterval($0.seconds)
             }
         }
+        let hasChanged = story.hasChanged
         return error.noting(
             record(story).request(at: target.absoluteString, until: manager.time.now), earlier: story.failures,
-            retryAt: retryAt, secrets: fields.map { $0.secrets + target.querySecrets })
+            retryAt: retryAt, secrets: { hasChanged ? nil : request.flatMap(Self.secrets) })
+    }
+
+    /// What a server may repeat of a request; `nil` if that isn't known.
+    private static func secrets(of request: TransportRequest) -> [String]? {
+        if let body = request.body {
+            // To search a longer one takes too long.
+            guard let bytes = body.data, bytes.count <= SecretSearch.limit,
+                !Redaction.namesCredential(String(decoding: bytes, as: UTF8.self))
+            else { return nil }
+        }
+        return request.headerFields.secrets + request.target.secrets
     }
 }
 
 extension TargetURL {
-    /// What a server may repeat of the query; shorter values are choices, such as a language.
-    fileprivate var querySecrets: [String] {
-        pathAndQuery.split(separator: "?", maxSplits: 1).dropFirst().joined().split(separator: "&").map {
-            String($0.drop { $0 != "=" }.dropFirst())
-        }.filter { $0.utf8.count > 3 }
+    /// The values in path and query, and items without a name; shorter ones are choices, such as a language.
+    fileprivate var secrets: [String] {
+        let parts = pathAndQuery.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let items = parts.dropFirst().joined().split(separator: "&")
+        let parameters = parts[0].split { "/;".contains($0) }.filter { $0.contains("=") }
+        return (items + parameters).map { String($0.contains("=") ? $0.drop { $0 != "=" }.dropFirst() : $0[...]) }
+            .filter { $0.utf8.count > 3 }
     }
 }
 

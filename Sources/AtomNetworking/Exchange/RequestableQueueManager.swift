@@ -245,6 +245,9 @@ final class RequestableQueueManager: Sendable {
     }
 }
 
+// It holds a Basic credential.
+extension RequestableQueueManager: Redacted {}
+
 // MARK: - What the session asks for
 
 extension RequestableQueueManager: RefreshService {
@@ -255,8 +258,11 @@ extension RequestableQueueManager: RefreshService {
         let sent = client.grantType == .refreshToken ? credential : nil
         return switch await PendingResponse(run(request, listener: .awaiting)).result() {
         case .success(let response):
-            TokenResponse(response, replacing: sent, clientSecret: client.secret, sentAt: sentAt.date)
-                .about(response, until: time.now)
+            TokenResponse(
+                response, replacing: sent, clientSecret: client.secret, parameters: bearer.parameters,
+                sentAt: sentAt.date
+            )
+            .about(response, until: time.now)
         case .failure(let error): .failed(error, retryAfter: nil)
         }
     }

@@ -151,7 +151,8 @@ extension AtomError {
 
     /// The same error with its request, and with what is known of the attempts.
     func noting(
-        _ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil, secrets: [String]? = nil
+        _ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil,
+        secrets: () -> [String]? = { nil }
     ) -> AtomError {
         switch self {
         case .response(let response):

@@ -57,11 +57,11 @@ public struct AtomResponse: Sendable {
     ///
     /// The server's words are shown only if the secrets are known, and without them.
     func noting(
-        _ request: AtomError.Request, earlier: [AttemptFailure], retryAt: Date?, secrets: [String]?
+        _ request: AtomError.Request, earlier: [AttemptFailure], retryAt: Date?, secrets: () -> [String]?
     ) -> AtomResponse {
         var response = self
         response.notes = AttemptNotes(
-            earlier: earlier, retryAt: retryAt, request: request, words: secrets.flatMap(words(without:)))
+            earlier: earlier, retryAt: retryAt, request: request, words: words(without: secrets()))
         return response
     }
 
@@ -132,21 +132,25 @@ extension AtomResponse: Redacted {
     }
 
     func explanation(withWords: Bool) -> String {
-        let words = withWords ? notes.map(\.words) ?? words(without: []) : nil
+        // Of what the SDK has received, only an error of the SDK knows the secrets.
+        let words = withWords ? notes.map(\.words) ?? (record == nil ? words(without: []) : nil) : nil
         return "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
     }
 
     /// The title of a problem document, or the first words of a plain text, without
     /// what the request was signed with: a server may repeat it.
-    func words(without secrets: [String]) -> String? {
-        guard !data.isEmpty, data.count <= 1 << 16 else { return nil }
+    func words(without secrets: @autoclosure () -> [String]?) -> String? {
+        // A 407 may speak of the proxy's credential, which isn't known here.
+        guard !data.isEmpty, data.count <= 1 << 16, statusCode != 407 else { return nil }
         let isText = MediaType(headerFields["Content-Type"])?.name == "text/plain"
         // What has not been searched isn't shown.
         guard let text = ProblemDetails(of: self)?.title ?? (isText ? try? ResponseText.text(of: self) : nil),
-            case let start = text.prefix(400), !Redaction.namesCredential(String(start))
+            let secrets = secrets(),
+            case let line = text.prefix(SecretSearch.limit).split(whereSeparator: \.isWhitespace).joined(separator: " "),
+            case let start = Redaction.withoutTokens(line, secrets: secrets).prefix(400), !start.isEmpty,
+            !Redaction.namesCredential(String(start))
         else { return nil }
-        let line = start.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
-        return line.isEmpty ? nil : Redaction.excerpt(Redaction.withoutTokens(line, secrets: secrets))
+        return Redaction.excerpt(start.split(separator: " ", maxSplits: 40).prefix(40).joined(separator: " "))
     }
 
     /// Whether the body goes elsewhere, or is left out, as after HEAD.

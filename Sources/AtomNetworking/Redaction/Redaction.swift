@@ -114,16 +114,19 @@ package enum Redaction {
         var (meant, depth) = (text, 0)
         while depth < 8, let next = meant.removingPercentEncoding, next != meant { (meant, depth) = (next, depth + 1) }
         guard depth > 0 else { return name(text, mark: mark) }
-        let signs = #"["{<]"# + (namesCredential(meant) ? #"|:|(bearer|basic|token)\s"# : "")
+        let signs = #"["{<]"# + (namesCredential(meant) ? #"|[:=]|(bearer|basic|token)\s"# : "")
         let isValue = meant.range(of: signs, options: [.regularExpression, .caseInsensitive]) != nil
         return isValue || meant.contains("//") && meant.contains("@") || depth == 8 ? mark : name(text, mark: mark)
     }
 
     private static func path(_ address: Substring, _ mark: String) -> String {
         let text = withoutUserInformation(String(address), mark).unicodeScalars
-        let path = text[(authority(of: String(text)) ?? text.startIndex)...].firstIndex(of: "/") ?? text.endIndex
-        return Substring(text[..<path])
-            + withoutValues(Substring(text[path...]), mark) { segment in
+        let start = text[(authority(of: String(text)) ?? text.startIndex)...].firstIndex(of: "/") ?? text.endIndex
+        // It may have another URL in it.
+        let path = String(text[start...]).replacingOccurrences(
+            of: "//[^/]*@", with: "//\(mark)@", options: .regularExpression)
+        return Substring(text[..<start])
+            + withoutValues(path[...], mark) { segment in
                 looksLikeToken(segment) && UUID(uuidString: segment) == nil ? mark : segment
             }
     }

@@ -57,26 +57,28 @@ extension SessionActor {
                 await note?.remove()
                 return (.abandoned, unchanged)
             }
+            // From here on another process must not read what the app has replaced, and send its refresh token.
+            func left() -> TokenCredential? { guarded.with { $0.wanted(over: stored) } }
             let sentAt = moment
             guard let answer = await ask(service, replacing: credential, for: number, sentAt: sentAt) else {
-                return (.leftBehind, unchanged)
+                return (.leftBehind, left())
             }
             switch answer {
             case .granted(let new, let lifetime):
                 let version = commit(number, new, lifetime: lifetime, sentAt: sentAt)
                 // The same credential isn't written again, and only a write removes the note.
                 if let note, new == note.credential { await note.removeInAnyCase() }
-                return version.map { (.committed(new, version: $0), new) } ?? (.abandoned, unchanged)
+                return version.map { (.committed(new, version: $0), new) } ?? (.abandoned, left())
             case .rejected(let error):
                 await note?.remove()
                 let failure: AuthenticationError =
                     note?.wasInterrupted == true
                     ? .refreshInterrupted(error, delivery: .notSent) : .refreshRejected(error, delivery: .notSent)
-                return (refused(error, failure, for: number), unchanged)
+                return (refused(error, failure, for: number), left())
             case .failed(let cause, let retryAfter, let refreshToken):
                 let kept = refreshToken.flatMap { replaceRefreshToken(by: $0, for: number) }
                 if !Self.mayBeSpent(cause) { await note?.remove() }
-                return (.failed(cause, retryAfter: retryAfter, kept: kept), kept ?? unchanged)
+                return (.failed(cause, retryAfter: retryAfter, kept: kept), kept ?? left())
             }
         }
         return await finish(number, outcome, written)
@@ -310,6 +312,7 @@ extension SessionActor {
     private nonisolated func finish(
         _ number: Int, _ outcome: Outcome?, _ written: Result<TokenCredential?, any Error>
     ) async -> Bool {
+        if case .success(let written) = written { tell { $0.left(written, now: $1) } }
         switch (outcome, written) {
         case (.committed(let new, let version), .success(let found)):
             if keeper.store != nil { notice(found ?? .empty, insteadOf: new) }

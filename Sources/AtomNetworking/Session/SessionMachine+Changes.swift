@@ -54,6 +54,21 @@ extension SessionMachine {
         return store.intended(over: stored, isSpent: stored.map(spent.contains) ?? false)
     }
 
+    /// The same, when a refresh gives its place to a sign-in or sign-out: what that has still to write.
+    func wanted(over stored: TokenCredential?) -> TokenCredential? {
+        guard case .first? = store.outstanding, let last = store.last else { return intended(over: stored) }
+        return last.isEmpty ? nil : last
+    }
+
+    /// A refresh has left this in the store: a sign-in need not write it again, over what somebody may have put there
+    /// since.
+    mutating func left(_ written: TokenCredential?, now: Moment) -> [Action] {
+        guard case .first(let generation)? = store.outstanding, let last = store.last, let written, !written.isEmpty,
+            last.hasTokens(of: written)
+        else { return [] }
+        return wrote(last, in: generation) + stored(version: tokenNumber, now: now)
+    }
+
     /// A credential is about to be written over the one that it replaces.
     ///
     /// - Parameter hasRead: Whether the store was read for it. Otherwise it takes the
@@ -146,7 +161,7 @@ extension SessionMachine {
     func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
         guard generation == self.generation else { return false }
         guard let credential else { return held == nil }
-        return held?.credential.hasTokens(of: credential) ?? false
+        return store.outstanding == .first(generation: generation) && held?.credential.hasTokens(of: credential) == true
     }
 
     /// The app's variable was set to this, or was not set after all.

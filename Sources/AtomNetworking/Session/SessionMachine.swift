@@ -115,7 +115,9 @@ struct SessionMachine<Waiter> {
         // A request would find the credential there.
         let isSignedIn = current.map(isNews) ?? false
         return switch phase {
-        case .loading(_, let end): end.map { .ended($0.error) } ?? .unknown
+        case .loading(_, let end):
+            // It is read again before a request is told that nobody is signed in.
+            end.map { .ended($0.error) } ?? (store.last?.isEmpty == true ? .signedOut : .unknown)
         case .signedOut, .backingOff(nil, _): isSignedIn ? .signedIn : .signedOut
         case .ended(let end): isSignedIn ? .signedIn : .ended(end.error)
         case .refreshing, .waiting, .storing:

@@ -17,7 +17,10 @@ enum TokenResponse {
 
     /// - Parameter old: The credential whose refresh token was sent; it supplies what the answer leaves out (RFC 6749
     ///   §6). `nil` if no refresh token was sent: then none is kept either (§4.4.3).
-    init(_ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil, sentAt: Date) {
+    init(
+        _ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil,
+        parameters: [QueryItem] = [], sentAt: Date
+    ) {
         let serverDate = response.headerFields["Date"].flatMap { HTTPDate.date($0) }
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
         let status = response.statusCode ?? 0
@@ -25,7 +28,9 @@ enum TokenResponse {
 
         if let code = members?["error"] as? String, !code.isEmpty {
             // Some servers repeat the refresh token that they refuse.
-            let secrets = [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }
+            let secrets =
+                [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }
+                + parameters.filter { CredentialName.isOne($0.name) }.map(\.value)
             let text = { (value: Any) in (value as? String).map { Redaction.withoutTokens($0, secrets: secrets) } }
             // This code decides what happens next, so it is never redacted.
             let error = OAuthError(

@@ -63,6 +63,8 @@ import Testing
     func wideText(encoding: String.Encoding) throws {
         let data = try #require(#"{"pin":"planted","a":1}"#.data(using: encoding))
         #expect(CredentialSearch.body(data, HeaderFields()) == nil)
+        let short = try #require("<a><Pwd>planted</Pwd></a>".data(using: encoding))
+        #expect(CredentialSearch.body(short, HeaderFields()) == nil)
     }
 
     @Test(

@@ -88,6 +88,8 @@ import Testing
             command.contains(
                 "--data-raw 'grant_type=refresh_token&refresh_token=HIDDEN&client_secret=HIDDEN&scope=all&code=HIDDEN'")
         )
+        let agent = try sent(fields: [("User-Agent", "Bearer correct-horse")]).curlCommand(showing: .onlyHarmless)
+        #expect(!agent.contains("horse"))
         let log = request.curlCommand(showing: .onlyHarmless)
         #expect(log.contains("--data-raw HIDDEN"))
         #expect(log.contains("?page=HIDDEN&access_token=HIDDEN&"))

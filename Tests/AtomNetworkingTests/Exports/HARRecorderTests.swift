@@ -142,6 +142,17 @@ import Testing
         #expect(sizes == [0, 5, 4])
     }
 
+    @Test(
+        "A redirect shows nobody's password",
+        arguments: ["//u:hunter2@b.example/x", "https://u:a/hunter2@b.example/x", "/\\u:hunter2@b.example/x"])
+    func redirectWithPassword(location: String) async throws {
+        let session = try SessionFixture { $0.answer("", status: 304, headers: [("Location", location)]) }
+        let recorder = HARRecorder()
+        _ = await call(atom(session, [recorder]), PathEndpoint()).outcome()
+        let response = try #require(try entries(recorder).first?["response"] as? [String: Any])
+        #expect((response["redirectURL"] as? String)?.contains("HIDDEN@b.example/x") == true)
+    }
+
     @Test("A “…” that a server has sent is shown as it is")
     func trueEllipsis() async throws {
         let session = try SessionFixture {

@@ -37,7 +37,7 @@ import Testing
         #expect(
             lines.value == [
                 "info ← GET https://api.example.com/x, redirected to https://api.example.com/y",
-                "info ← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
+                "info ← HTTP 200, 5 bytes in 2 attempts GET https://api.example.com/x in 0.0 seconds",
             ])
     }
 

@@ -172,7 +172,7 @@ import Testing
                 "↻ GET https://api.example.com/x: HTTP 401 Unauthorized, to be sent again at once",
                 "waits for the session: GET https://api.example.com/x", "goes on: GET https://api.example.com/x",
                 "→ GET https://api.example.com/x, attempt 2", "← HTTP 200 GET https://api.example.com/x",
-                "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
+                "← HTTP 200, 5 bytes in 2 attempts GET https://api.example.com/x in 0.0 seconds",
             ])
         #expect(answered == [1, 2])
         #expect(observer.summaries.last?.bytesReceived == 5)
@@ -206,7 +206,7 @@ import Testing
                 "← GET https://api.example.com/x, redirected to https://api.example.com/y?code=…",
                 "→ GET https://api.example.com/y?code=…, attempt 2",
                 "← HTTP 200 GET https://api.example.com/x",
-                "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
+                "← HTTP 200, 0 bytes in 2 attempts GET https://api.example.com/x in 0.0 seconds",
             ])
     }
 
@@ -226,7 +226,7 @@ import Testing
                 "→ GET https://api.example.com/x, attempt 2", "← HTTP 500 GET https://api.example.com/x",
                 "↻ GET https://api.example.com/x: HTTP 500 Internal Server Error, to be sent again in 0.05 seconds",
                 "→ GET https://api.example.com/x, attempt 3", "← HTTP 200 GET https://api.example.com/x",
-                "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.075 seconds",
+                "← HTTP 200, 0 bytes in 3 attempts GET https://api.example.com/x in 0.075 seconds",
             ])
         #expect(answered == [2, 3])
         #expect(observer.summaries.last?.attempts == 3)
@@ -261,7 +261,7 @@ import Testing
                 "↻ GET https://api.example.com/x: HTTP 416 Range Not Satisfiable, to be sent again at once",
                 "→ GET https://api.example.com/x, attempt 2",
                 "← HTTP 200 GET https://api.example.com/x",
-                "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
+                "← HTTP 200, 5 bytes in 2 attempts GET https://api.example.com/x in 0.0 seconds",
             ])
     }
 

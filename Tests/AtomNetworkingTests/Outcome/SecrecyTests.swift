@@ -125,6 +125,55 @@ struct SecrecyTests {
         }
     }
 
+    @Test("The words of a server that may have read what nobody knows")
+    func repeatedUnknown() async throws {
+        struct Page: Requestable {
+            var text = "/x"
+            var method = HTTPMethod.get
+            var body: RequestBody?
+            var acceptableStatusCodes = 200...299
+            func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "a.example") }
+            func path() throws(AtomError) -> URLPath { try URLPath(text) }
+        }
+        let words = "nobody called hunter2 lives here"
+        let moved = ScriptedResponse.status(307, headerItems: ["Location": "https://b.example/y"])
+        let form = RequestBody.form([QueryItem(name: "password", value: "hunter2")])
+        var parts = MultipartForm()
+        parts.append("hunter2", name: "password")
+        for (endpoint, answers) in [
+            (Page(), [moved, .text(words, status: 404)]), (Page(), [.text(words, status: 407)]),
+            (Page(method: .post, body: .multipart(parts)), [.text(words, status: 404)]),
+            (Page(text: "/x;v=hunter2"), [.text(words, status: 404)]),
+            (Page(method: .post, body: form), [.text(words, status: 404)]),
+            (Page(method: .post, body: .json(["password": "hunter2"])), [.text(words, status: 404)]),
+        ] {
+            let basic = AuthenticationMethod.basic(BasicCredential(password: "hunter2", username: "someone"))
+            let (atom, wire) = Atom.scripted(
+                configure: { $0.authenticationMethod = answers.count > 1 ? basic : .none })
+            for answer in answers { wire.add(answer) }
+            let call = atom.enqueue(endpoint)
+            let error = try #require(await #expect(throws: AtomError.self) { try await call.resume() })
+            Self.expectSilence(error)
+        }
+        let (atom, _) = Atom.scripted(.text(words, status: 404))
+        let response = try await atom.enqueue(Page(text: "/x;v=hunter2", acceptableStatusCodes: 200...499)).resume()
+        Self.expectSilence(AtomError.response(response))
+    }
+
+    @Test("A stream's iterator that is printed")
+    func iterator() async throws {
+        let (atom, _) = Atom.scripted(
+            .events(["a"]),
+            configure: {
+                $0.authenticationMethod = .basic(BasicCredential(password: "hunter2", username: "someone"))
+            })
+        let stream = try await atom.enqueue(PathEndpoint()).serverSentEvents()
+        var dumped = ""
+        dump(stream.makeAsyncIterator(), to: &dumped)
+        let encoded = Data("someone:hunter2".utf8).base64EncodedString()
+        #expect(!dumped.contains(encoded) && !dumped.contains("hunter2"))
+    }
+
     @Test("The URL that Foundation notes in an error, and an error of a transport's own")
     func session() throws {
         struct Chatty: Error, CustomStringConvertible, LocalizedError {

@@ -151,6 +151,9 @@ struct RedactionTests {
             ("/reset/token=hunter2/x", "/reset/token=…/x"), ("/x%3Ftoken%3Dhunter2", "/x%3Ftoken=…"),
             ("/a%20b/100%25/caf%C3%A9/tokens:revoke/x", "/a%20b/100%25/caf%C3%A9/tokens:revoke/x"),
             ("https://a.example/x;t=hunter2#;t=hunter2", "https://a.example/x;t=…"),
+            ("https://a.example/f/https://u:hunter2@b.example/x", "https://a.example/f/https://…@b.example/x"),
+            ("/dsn=postgres://u:hunter2@b.example/x", "/dsn=postgres://…@b.example/x"),
+            ("https://a.example/?token%3Dhunter2=", "https://a.example/?…=…"),
         ])
     func url(_ url: String, becomes shown: String) {
         #expect(Redaction.url(url) == shown)

@@ -26,6 +26,32 @@ import Testing
         #expect(Set(session.sent.map(\.token)) == ["A1"])
     }
 
+    @Test func aLaterCallTakesNoSlotBeforeItIsAdmitted() async throws {
+        let hasGoneOn = DispatchSemaphore(value: 0)
+        let observer = RecordingObserver { event in
+            guard event.request?.url.hasSuffix("/first") == true else { return }
+            switch event.kind {
+            case .queued(.slot), .sent: hasGoneOn.signal()
+            default: break
+            }
+        }
+        let session = try SessionFixture(
+            lifetime: 0, exchangesPerOrigin: 1, change: { $0.observers = [observer] })
+        let first = session.call("/first")
+        let refresh = await session.refresh()
+        // While the later call reads the variable, the earlier one is released.
+        session.tokens.onNextRead {
+            refresh.grant(1)
+            _ = hasGoneOn.wait(timeout: .now() + 60)
+        }
+        let second = await onAThreadOfItsOwn { session.call("/second") }
+        await session.transport.exchange(1).answer()
+        await session.transport.exchange(2).answer()
+        #expect(session.sentPaths == ["/first", "/second"])
+        #expect(await first.status() == 200)
+        #expect(await second.status() == 200)
+    }
+
     @Test func waitersStartInTheOrderInWhichTheyCame() async throws {
         let session = try SessionFixture(lifetime: 0)
         let paths = (0..<1_000).map { "/\($0)" }

@@ -87,7 +87,34 @@ struct WhoseSessionTests {
         }
     }
 
+    @Test("A refresh that gives its place to a sign-in leaves nothing that another process would send")
+    func refreshGivesItsPlaceToASignIn() async throws {
+        let disk = ExchangeRecorder(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk)
+        let call = session.call("/first")
+        let refresh = await session.refresh()
+        try await session.atom.signIn(with: .issued(5))
+        // An exchange has its result under the store's lock.
+        #expect(disk.results.value == ["R5"])
+        guard case .authentication(.signedOut)? = await call.outcome().error else { throw Unexpected("not told") }
+        refresh.grant(1)
+    }
+
     // MARK: Two people and a variable
+
+    @Test("A request that waits for a slot is signed with what the app's variable holds when it gets one")
+    func variableDuringAWaitForASlot() async throws {
+        let session = try SessionFixture(exchangesPerOrigin: 1)
+        let calls = (1...2).map { session.call("/\($0)") }
+        let first = await session.transport.exchange(0)
+        #expect(first.token == "A0")
+        session.tokens.put(.issued(5))
+        first.answer()
+        let second = await session.transport.exchange(1)
+        #expect(second.token == "A5")
+        second.answer()
+        for call in calls { #expect(await call.status() == 200) }
+    }
 
     @Test("When the app's variable changes between two people, the session follows")
     func backAndForth() async throws {
@@ -593,5 +620,25 @@ private final class ReadStream: Sendable {
                 task.cancel()
             }
         }
+    }
+}
+
+/// A store that keeps what its exchanges have come to.
+private final class ExchangeRecorder: TokenCredentialStore {
+    let results = Locked<[String]>([])
+    private let stored: Locked<TokenCredential?>
+
+    init(_ credential: TokenCredential) { stored = Locked(credential) }
+
+    func load() async throws -> TokenCredential? { stored.value }
+    func save(_ credential: TokenCredential?) async throws { stored.set(credential) }
+
+    func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        let result = try await body(stored.value)
+        results.with { $0.append(result?.refreshToken ?? "") }
+        stored.set(result)
+        return result
     }
 }

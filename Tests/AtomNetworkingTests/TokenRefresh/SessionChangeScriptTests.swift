@@ -706,6 +706,39 @@ struct SessionChangeScriptTests {
         #expect(session.machine.store.judge(MachineFixture.credential(2)) == .old)
     }
 
+    @Test("Nobody is signed in while the store is read again, and the state says so")
+    func stateOfASecondLook() {
+        var session = MachineFixture(needsLoading: true)
+        func state() -> String { "\(session.machine.state())" }
+        #expect(state() == "unknown")
+        #expect(session.ask("a") == "wait, load 1")
+        #expect(state() == "unknown")
+        #expect(session.load(nil) == "refuse a: missing")
+        #expect(state() == "signedOut")
+        #expect(session.ask("b") == "wait, load 2")
+        #expect(state() == "signedOut")
+    }
+
+    @Test("A refresh that gives its place to a sign-in or sign-out leaves what that has still to write")
+    func wantedByTheApp() {
+        var session = MachineFixture(needsLoading: true)
+        let stored = MachineFixture.credential(1)
+        #expect(session.machine.wanted(over: stored) == stored)
+        _ = session.signIn(MachineFixture.credential(2))
+        let new = MachineFixture.credential(2)
+        #expect(session.machine.wanted(over: stored) == new)
+        #expect(session.machine.mayWrite(signedIn: new, in: session.machine.generation))
+        // It is there already, and somebody may have replaced it since.
+        #expect(session.machine.left(new, now: session.moment).isEmpty)
+        #expect(!session.machine.mayWrite(signedIn: new, in: session.machine.generation))
+        #expect(session.machine.wanted(over: stored) == stored)
+        _ = session.signOut()
+        #expect(session.machine.left(nil, now: session.moment).isEmpty)
+        #expect(session.machine.wanted(over: stored) == nil)
+        session.machine.notReplaced(in: session.machine.generation)
+        #expect(session.machine.wanted(over: stored) == stored)
+    }
+
     @Test("A sign-in that isn't wanted any more is told, and touches no later one")
     func unwantedSignIn() {
         var session = MachineFixture(needsLoading: true)

@@ -208,6 +208,11 @@ struct TokenResponseTests {
             return
         }
         #expect(error == OAuthError(code: "no such token: …", explanation: "not the secret: …"))
+        let own = TokenResponse(
+            response, replacing: Self.old,
+            parameters: [.init(name: "device_secret", value: "hunter2"), .init(name: "scope", value: "the")],
+            sentAt: Self.sentAt)
+        #expect("\(own)".contains("not the secret: …"))
     }
 
     @Test(

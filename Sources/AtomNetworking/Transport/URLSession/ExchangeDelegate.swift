@@ -246,9 +246,10 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         } else if exchange.isAnsweredEarly || hasResponse && exchange.isChallenged && !isCancelled {
             exchange.pass(.finished)
         } else {
-            // A caller that also cancelled the exchange doesn't get this error.
+            // A caller that also cancelled the exchange doesn't get this error. A later connection may have been accepted.
+            let refused = isCancelled || (error as? URLError)?.code != .cancelled ? nil : refusal
             let failure = WireFailure(
-                error: isBodyLost ? URLError(.networkConnectionLost) : isCancelled ? error : refusal ?? error,
+                error: isBodyLost ? URLError(.networkConnectionLost) : refused ?? error,
                 hasResponse: hasResponse,
                 isSecure: task.originalRequest?.url?.scheme == "https", trace: trace)
             exchange.pass(.failed(failure.transportFailure))

@@ -295,6 +295,8 @@ extension ProcessWorld {
         }
         processes[process].adrift.append(call)
         processes[process].operations[0].outcome = .leftBehind
+        processes[process].operations[0].result = processes[process].machine.wanted(
+            over: processes[process].operations[0].old)
         try settle(process)
     }
 
@@ -341,6 +343,9 @@ extension ProcessWorld {
 
     private mutating func tell(_ process: Int, _ number: Int, _ operation: StoreOperation) throws(Violation) {
         let actions: [SessionMachine<Int>.Action]
+        if !operation.hasFailed {
+            try perform(processes[process].machine.left(operation.result, now: moment), process)
+        }
         switch operation.outcome {
         case .granted(let new, let version):
             guard !operation.hasFailed else {
