@@ -50,12 +50,9 @@ extension Service {
     /// `Accept`. Any method will do. ``bytes()`` explains the rest.
     ///
     /// - Parameters:
-    ///   - reconnection: What happens when the connection ends; by default the
-    ///     stream ends too.
-    ///   - lastEventID: The ID of the last event of an earlier stream, to go on
-    ///     after it.
-    ///   - maximumEventSize: In bytes. A larger event ends the stream with
-    ///     ``TransferError/Reason/tooLarge``.
+    ///   - reconnection: What happens when the connection ends; by default the stream ends too.
+    ///   - lastEventID: The ID of the last event of an earlier stream, to go on after it.
+    ///   - maximumEventSize: In bytes. A larger event ends the stream with ``TransferError/Reason/tooLarge``.
     /// - Throws: ``AtomError``; ``TransferError/Reason/unexpectedMediaType`` if the response is something else.
     public nonisolated(nonsending) func serverSentEvents(
         reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24

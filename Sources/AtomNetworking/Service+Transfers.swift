@@ -6,9 +6,8 @@ extension Service {
     ///
     /// - Parameters:
     ///   - type: The type of the response's body.
-    ///   - progress: Called on the configuration's queue, at most thirty
-    ///     times a second, and always when the body has been sent. It begins
-    ///     anew when the request is sent again.
+    ///   - progress: Called on the configuration's queue, at most thirty times a second, and always when the body has
+    ///     been sent. It begins anew when the request is sent again.
     /// - Returns: The decoded body.
     /// - Throws: ``AtomError``, as ``resume(expecting:)`` does.
     public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
@@ -35,14 +34,12 @@ extension Service {
     ///
     /// - Parameters:
     ///   - fileURL: The destination. Its folder must exist.
-    ///   - isResumable: Whether a download that fails leaves `NAME.partial`
-    ///     and `NAME.partial.json` beside the destination, with which the next
-    ///     one goes on (RFC 9110 §14), for the same URL and the same person. The
-    ///     server must send a strong `ETag`. If the file has changed on the
-    ///     server, it is downloaded from its beginning.
-    ///   - identity: What is downloaded, in place of the URL, if that changes
-    ///     although it names the same: a signed URL with a new signature. A
-    ///     partial file is continued only for the same identity.
+    ///   - isResumable: Whether a download that fails leaves `NAME.partial` and `NAME.partial.json` beside the
+    ///     destination, with which the next one goes on (RFC 9110 §14), for the same URL and the same person. The
+    ///     server must send a strong `ETag`. If the file has changed on the server, it is downloaded from its
+    ///     beginning.
+    ///   - identity: What is downloaded, in place of the URL, if that changes although it names the same: a signed URL
+    ///     with a new signature. A partial file is continued only for the same identity.
     ///   - maximumSize: A limit in bytes; `nil` for none.
     ///   - progress: Called on the configuration's queue, at most thirty
     ///     times a second, and always when the body is complete.

@@ -250,7 +250,7 @@ public final class Service: Sendable {
 
 extension Service: Redacted {}
 
-/// A request that was resumed with a completion.
+/// A request that was resumed with a completion; whoever keeps it keeps the service's connections.
 public final class ServiceTask: Sendable {
     private let running: (any RunningRequest)?
 

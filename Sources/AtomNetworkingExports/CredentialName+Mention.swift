@@ -12,15 +12,13 @@ extension CredentialName {
     /// Whether a name is `code`, also as a list: `code[]`.
     static func isCode(_ name: String) -> Bool { name.utf8.filter(\.isLetter).map { $0 | 0x20 } == Array("code".utf8) }
 
-    /// Whether a `code` beside a value of this name is an authorization code
-    /// (RFC 6749 §4.1.3), as no other code is.
+    /// Whether a `code` beside a value of this name is an authorization code (RFC 6749 §4.1.3), as no other code is.
     static func isBesideCode(_ name: String) -> Bool {
         // The longest one has 13 letters.
         name.utf8.count < 20 && besideCode.contains(words(of: name.utf8).joined())
     }
 
-    /// Whether a text of unknown grammar mentions a credential by name, or has a
-    /// JSON Web Token in it.
+    /// Whether a text of unknown grammar mentions a credential by name, or has a JSON Web Token in it.
     static func isMentioned(in text: some Collection<UInt8>) -> Bool {
         // UTF-16 has one beside each letter.
         let bytes = text.filter { $0 != 0 }

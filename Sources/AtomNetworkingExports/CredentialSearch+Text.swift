@@ -6,11 +6,10 @@ import Foundation
 extension CredentialSearch {
     /// The text without credentials; `nil` if it must be hidden.
     ///
-    /// A text may be JSON, a form, a URL, a list of parameters, the value of an
-    /// `Authorization` field or a token, or have some of them in it. Each of them
-    /// has values that are searched in the same way. A text that is looked at in
-    /// several ways has them one after the other, so the search takes a number of
-    /// passes that doesn't depend on the text.
+    /// A text may be JSON, a form, a URL, a list of parameters, the value of an `Authorization` field or a token, or
+    /// have some of them in it. Each of them has values that are searched in the same way. A text that is looked at in
+    /// several ways has them one after the other, so the search takes a number of passes that doesn't depend on the
+    /// text.
     ///
     /// - Parameter depth: How many other values this one is in.
     static func text(_ text: [UInt8], depth: Int) -> [UInt8]? {

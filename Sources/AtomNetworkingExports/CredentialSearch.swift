@@ -1,8 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// Takes credentials out of the parts of a request, and leaves every other byte
-/// as it is.
+/// Takes credentials out of the parts of a request, and leaves every other byte as it is.
 package enum CredentialSearch {
     /// What stands in the place of a value.
     package static let hidden = "HIDDEN"
@@ -48,8 +47,7 @@ package enum CredentialSearch {
 
     /// The same bytes with each piece between these delimiters as it is shown.
     ///
-    /// By bytes: a delimiter may be part of a longer `Character`, for example with
-    /// an accent.
+    /// By bytes: a delimiter may be part of a longer `Character`, for example with an accent.
     private static func pieces(
         of bytes: [UInt8], at delimiters: String, _ shown: ([UInt8]) -> [UInt8]
     ) -> [UInt8] {
@@ -67,8 +65,7 @@ package enum CredentialSearch {
 
     // MARK: URLs and forms
 
-    /// A URL without user information and without the credentials in its path,
-    /// in its query and in its fragment.
+    /// A URL without user information and without the credentials in its path, in its query and in its fragment.
     static func url(_ text: String) -> String {
         String(decoding: url(Array(text.utf8), depth: 0), as: UTF8.self)
     }
@@ -222,8 +219,7 @@ package enum CredentialSearch {
 
     // MARK: Bodies
 
-    /// A body without credentials; `nil` if it can't be searched and may hold
-    /// one.
+    /// A body without credentials; `nil` if it can't be searched and may hold one.
     static func body(_ data: Data, _ fields: HeaderFields) -> Data? {
         if let coding = fields["Content-Encoding"], coding.lowercased() != "identity" { return nil }
         return body(Array(data), depth: 0).map { Data($0) }

@@ -16,8 +16,7 @@ package enum CredentialValue {
             let parts = word.split(separator: dot, omittingEmptySubsequences: false)
             return parts.indices.dropLast().contains { index in
                 guard isObject(parts[index]) else { return false }
-                // The second part of an encrypted token may be empty, the last
-                // one of a token without a signature.
+                // The second part of an encrypted token may be empty, the last one of a token without a signature.
                 return index + 2 < parts.count && !parts[index + 2].isEmpty || isObject(parts[index + 1])
             }
         }
@@ -35,8 +34,7 @@ package enum CredentialValue {
     private static let dot = UInt8(ascii: ".")
     private static let base64URL = ByteSet.alphanumeric.union("-_=.")
 
-    /// Whether a text has the scheme of an `Authorization` field with a
-    /// credential behind it (RFC 9110 §11.4).
+    /// Whether a text has the scheme of an `Authorization` field with a credential behind it (RFC 9110 §11.4).
     static func isAuthorization(_ text: [UInt8]) -> Bool {
         let words = text.split { $0 <= 0x20 }
         return zip(words, words.dropFirst()).enumerated().contains { index, pair in

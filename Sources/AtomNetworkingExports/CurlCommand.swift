@@ -4,13 +4,11 @@ import Foundation
 extension SentRequest {
     /// A command for a POSIX shell that sends this request again with `curl`.
     ///
-    /// The command sends the method, the target, the header fields and the body
-    /// of the request as the SDK does, byte by byte, apart from what is hidden.
-    /// Each value is quoted, so that the shell reads it as text.
+    /// The command sends the method, the target, the header fields and the body of the request as the SDK does, byte by
+    /// byte, apart from what is hidden. Each value is quoted, so that the shell reads it as text.
     ///
-    /// Not in it is what a transport adds by itself: `User-Agent`, and which
-    /// content codings it understands. `curl` adds its own codings, and decodes
-    /// the response.
+    /// Not in it is what a transport adds by itself: `User-Agent`, and which content codings it understands. `curl`
+    /// adds its own codings, and decodes the response.
     ///
     /// - Parameter disclosure: What the command shows. It hides credentials
     ///   unless it is ``RequestDisclosure/everything``.
@@ -31,8 +29,7 @@ struct CurlCommand {
 
     /// The comments and the command.
     var text: String {
-        // A shell that knows no comments on its prompt must find nothing in
-        // them to expand.
+        // A shell that knows no comments on its prompt must find nothing in them to expand.
         var comments: [String] = []
         if request.isIncomplete { comments.append("# Values are left out. Write them in the place of HIDDEN.") }
         switch request.body {

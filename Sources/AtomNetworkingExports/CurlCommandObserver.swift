@@ -20,12 +20,10 @@ public struct CurlCommandObserver: RequestObserver {
     /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - disclosure: What the commands show. They hide credentials unless it
-    ///     is ``RequestDisclosure/everything``.
-    ///   - write: Gets each command, soon after the transport has the request: one
-    ///     at a time, in their order, on a queue of the observer's own. It may wait,
-    ///     but commands that are then too many are left out, and a comment says how
-    ///     many.
+    ///   - disclosure: What the commands show. They hide credentials unless it is ``RequestDisclosure/everything``.
+    ///   - write: Gets each command, soon after the transport has the request: one at a time, in their order, on a
+    ///     queue of the observer's own. It may wait, but commands that are then too many are left out, and a comment
+    ///     says how many.
     public init(
         showing disclosure: RequestDisclosure = .allButCredentials, write: @escaping @Sendable (String) -> Void
     ) {
@@ -40,8 +38,7 @@ public struct CurlCommandObserver: RequestObserver {
     }
 }
 
-/// Writes commands elsewhere than where requests are observed: to search a large
-/// body for credentials takes long.
+/// Writes commands elsewhere than where requests are observed: to search a large body for credentials takes long.
 private final class CommandWriter: Sendable {
     private struct State {
         var waiting: [NotedRequest] = []

@@ -36,6 +36,7 @@ extension HARLog.Content {
         case .allButCredentials: mimeType = CredentialSearch.value(of: .init(name: "Content-Type", value: type))
         case .onlyHarmless: mimeType = Redaction.mediaType(type) ?? "x-unknown"
         }
+        if attempt.leavesRest(fields) { comment = "The rest wasn't read." }
         guard recordsBodies, attempt.bytesReceived > 0 else { return }
         guard !attempt.body.isTooLong else {
             comment = "The body is longer than the recorder's limit."
@@ -52,9 +53,14 @@ extension HARLog.Content {
             comment = "The body is hidden: it may hold a credential, and can't be searched."
             return
         }
-        text = String(data: shown, encoding: .utf8)
-        guard text == nil else { return }
-        text = shown.base64EncodedString()
-        encoding = "base64"
+        (text, encoding) = HARLog.text(shown)
+    }
+}
+
+extension HARLog {
+    /// Text that is exactly these bytes, or base64; Foundation would drop a byte order mark.
+    package static func text(_ data: Data) -> (text: String?, encoding: String?) {
+        let text = String(decoding: data, as: UTF8.self)
+        return text.utf8.elementsEqual(data) ? (text, nil) : (data.base64EncodedString(), "base64")
     }
 }

@@ -7,8 +7,7 @@ import Foundation
 
 /// One attempt of a request, while it runs.
 struct HARAttempt {
-    /// Its place among all attempts, in the order in which they were handed to
-    /// the transport.
+    /// Its place among all attempts, in the order in which they were handed to the transport.
     let sequence: Int
     let requestID: UInt64
     let purpose: RequestEvent.Purpose
@@ -30,6 +29,14 @@ struct HARAttempt {
     /// The bytes of the response's body, decoded.
     var bytesReceived: Int64 = 0
     var body = HARBody()
+    /// Whether the SDK has gone on with another attempt, mostly at the head.
+    var isLeft = false
+
+    /// Whether more of the body may have been to come.
+    func leavesRest(_ fields: HeaderFields) -> Bool {
+        guard isLeft, request.method != "HEAD" else { return false }
+        return fields.contains("Content-Encoding") || fields["Content-Length"] != "\(bytesReceived)"
+    }
 
     mutating func failed(_ failure: RequestFailure) {
         self.failure = failure.description
@@ -47,29 +54,24 @@ extension HARLog.Entry {
         let httpVersion = Self.httpVersion(attempt.metrics?.networkProtocol)
         request = HARLog.Request(attempt.request, httpVersion)
         response = HARLog.Response(attempt, httpVersion, recordsBodies: recordsBodies)
-        startedDateTime = attempt.startDate.formatted(.iso8601WithMilliseconds)
+        startedDateTime = attempt.startDate.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         time = HARLog.Timings.milliseconds(timings.total)
         self.timings = HARLog.Timings(timings)
         serverIPAddress = attempt.metrics?.remoteAddress
         // The format allows the server's port.
         connection = attempt.metrics?.remotePort.map(String.init)
-        let purpose =
-            switch attempt.purpose {
-            case .service: ""
-            case .token: ", for a new access token"
-            case .revocation: ", to revoke a token"
-            }
-        comment = "Request \(attempt.requestID), attempt \(attempt.request.attempt)\(purpose)"
+        let explanation: String
+        switch attempt.purpose {
+        case .service: (purpose, explanation) = (nil, "")
+        case .token: (purpose, explanation) = ("token", ", for a new access token")
+        case .revocation: (purpose, explanation) = ("revocation", ", to revoke a token")
+        }
+        comment = "Request \(attempt.requestID), attempt \(attempt.request.attempt)\(explanation)"
         self.attempt = HARLog.Attempt(requestID: attempt.requestID, number: attempt.request.attempt)
         sequence = attempt.sequence
         error = attempt.failure
         failure = attempt.failureCode.map {
             HARLog.Failure(code: $0.rawValue, delivery: attempt.head == nil ? attempt.delivery.rawValue : "answered")
-        }
-        switch attempt.purpose {
-        case .service: break
-        case .token: self.purpose = "token"
-        case .revocation: self.purpose = "revocation"
         }
     }
 
@@ -94,10 +96,9 @@ extension HARLog.Request {
         queryString = Self.items(of: shown.url)
         bodySize = request.bodyLength ?? -1
         guard case .bytes(let data) = shown.body, !data.isEmpty else { return }
-        let text = String(data: data, encoding: .utf8)
+        let (text, encoding) = HARLog.text(data)
         postData = HARLog.PostData(
-            mimeType: shown.headerFields["Content-Type"] ?? "", text: text ?? data.base64EncodedString(),
-            encoding: text == nil ? "base64" : nil)
+            mimeType: shown.headerFields["Content-Type"] ?? "", text: text, encoding: encoding)
     }
 
     private static func items(of url: String) -> [HARLog.Pair] {
@@ -150,16 +151,10 @@ extension HARLog.Response {
         fields.map { .init(name: $0.name, value: $0.value) }
     }
 
-    /// The size on the wire; -1 if only the decoded size is known.
+    /// The size on the wire; -1 if only the decoded size is known, or not all of it.
     private static func bodySize(_ attempt: HARAttempt, _ fields: HeaderFields) -> Int64 {
+        if attempt.leavesRest(fields) { return -1 }
         if attempt.request.method == "HEAD" || attempt.bytesReceived == 0 { return 0 }
         return fields.contains("Content-Encoding") ? -1 : attempt.bytesReceived
-    }
-}
-
-extension FormatStyle where Self == Date.ISO8601FormatStyle {
-    /// Such as `2026-11-22T17:48:54.123Z`.
-    fileprivate static var iso8601WithMilliseconds: Date.ISO8601FormatStyle {
-        Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     }
 }

@@ -1,8 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// A file in the HTTP Archive format 1.2: what the recorder writes, and what
-/// recordings for tests are read from.
+/// A file in the HTTP Archive format 1.2: what the recorder writes, and what recordings for tests are read from.
 package struct HARFile: Codable {
     package let log: HARLog
 
@@ -17,8 +16,7 @@ package struct HARFile: Codable {
 
 /// The parts of the file, as the format names them.
 ///
-/// Tools leave out much. All but the request and the status may be missing when a
-/// file is read.
+/// Tools leave out much. All but the request and the status may be missing when a file is read.
 package struct HARLog: Codable, Sendable {
     @Unread var version: String? = "1.2"
     @Unread var creator: [String: String]? = ["name": "AtomNetworking", "version": Atom.packageVersion]
@@ -42,7 +40,7 @@ package struct HARLog: Codable, Sendable {
         @Unread var cache: [String: String]? = [:]
         @Unread var timings: Timings?
         package var serverIPAddress: String?
-        var connection: String?
+        @Unread var connection: String?
         var comment: String?
         package var error: String?
         /// The same for programs.
@@ -50,21 +48,12 @@ package struct HARLog: Codable, Sendable {
         /// Of the SDK's own requests.
         package var purpose: String?
         package var attempt: Attempt?
-        /// Which attempt it is: they may be sent in another order than they begin
-        /// to wait.
+        /// Which attempt it is: they may be sent in another order than they begin to wait.
         package var sequence: Int?
 
         // Fields that the format doesn't know begin with an underscore.
         enum CodingKeys: String, CodingKey {
-            case startedDateTime
-            case time
-            case request
-            case response
-            case cache
-            case timings
-            case serverIPAddress
-            case connection
-            case comment
+            case startedDateTime, time, request, response, cache, timings, serverIPAddress, connection, comment
             case error = "_error"
             case failure = "_failure"
             case purpose = "_purpose"
@@ -110,9 +99,7 @@ package struct HARLog: Codable, Sendable {
         package var encoding: String?
 
         enum CodingKeys: String, CodingKey {
-            case mimeType
-            case params
-            case text
+            case mimeType, params, text
             case encoding = "_encoding"
         }
     }
@@ -141,7 +128,7 @@ package struct HARLog: Codable, Sendable {
         package var text: String?
         /// `base64` for bytes that aren't text.
         package var encoding: String?
-        /// Why the text is missing.
+        /// Why the text is missing, or not all of it.
         package var comment: String?
     }
 
@@ -170,8 +157,7 @@ package struct HARLog: Codable, Sendable {
     }
 }
 
-/// A part of a file that is written, but not read: nobody needs it, and tools
-/// write it in many ways.
+/// A part of a file that is written, but not read: nobody needs it, and tools write it in many ways.
 @propertyWrapper struct Unread<Value: Encodable & Sendable>: Codable, Sendable {
     var wrappedValue: Value?
 
@@ -185,4 +171,11 @@ package struct HARLog: Codable, Sendable {
 extension KeyedDecodingContainer {
     /// The compiler calls this one for such a part, which may be missing.
     func decode<Value>(_ type: Unread<Value>.Type, forKey key: Key) -> Unread<Value> { Unread(wrappedValue: nil) }
+}
+
+extension KeyedEncodingContainer {
+    /// One that isn't known is left out.
+    mutating func encode<Value>(_ part: Unread<Value>, forKey key: Key) throws {
+        try encodeIfPresent(part.wrappedValue, forKey: key)
+    }
 }

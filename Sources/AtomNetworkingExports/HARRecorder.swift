@@ -49,8 +49,7 @@ public final class HARRecorder: BodyObserver {
 
     /// An attempt that has ended.
     ///
-    /// It is searched for credentials when it is read for the first time, and not
-    /// while requests wait.
+    /// It is searched for credentials when it is read for the first time, and not while requests wait.
     private final class Recorded: Sendable {
         private enum Content {
             case noted(HARAttempt)
@@ -121,13 +120,11 @@ public final class HARRecorder: BodyObserver {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - limit: The largest number of entries, at least 1. The oldest ones are
-    ///     dropped, and the file says how many.
+    ///   - limit: The largest number of entries, at least 1. The oldest ones are dropped, and the file says how many.
     ///   - disclosure: What is recorded of requests and responses.
-    ///   - bodyLimit: The largest body of a response that is recorded, in bytes; 0
-    ///     for none. With ``RequestDisclosure/onlyHarmless`` none is recorded. The
-    ///     bodies of all requests that have ended, with those of their responses,
-    ///     take at most 64 MiB and one body: then the oldest entries are dropped.
+    ///   - bodyLimit: The largest body of a response that is recorded, in bytes; 0 for none. With
+    ///     ``RequestDisclosure/onlyHarmless`` none is recorded. The bodies of all requests that have ended, with those
+    ///     of their responses, take at most 64 MiB and one body: then the oldest entries are dropped.
     public init(
         limit: Int = 1_000, showing disclosure: RequestDisclosure = .onlyHarmless, responseBodiesUpTo bodyLimit: Int = 0
     ) {
@@ -177,9 +174,10 @@ public final class HARRecorder: BodyObserver {
         case .measured(let metrics, let attempt):
             change(requestID, attempt: attempt) { $0.metrics = metrics }
         case .redirected:
-            end(requestID, at: event.elapsed)
+            end(requestID, at: event.elapsed) { $0.isLeft = true }
         case .retried(let failure, let delivery, _):
             end(requestID, at: event.elapsed) { attempt in
+                attempt.isLeft = true
                 guard case .connection(let code) = failure else { return }
                 attempt.failure = failure.description
                 attempt.failureCode = code
@@ -211,9 +209,7 @@ public final class HARRecorder: BodyObserver {
     }
 
     /// Ends the attempt that runs, if one does.
-    private func end(
-        _ requestID: UInt64, at moment: Duration, _ body: (inout HARAttempt) -> Void = { _ in }
-    ) {
+    private func end(_ requestID: UInt64, at moment: Duration, _ body: (inout HARAttempt) -> Void) {
         change(requestID) { running in
             running.nextStart = moment
             guard let index = running.attempts.indices.last, running.attempts[index].ended == nil else { return }
@@ -278,8 +274,7 @@ public final class HARRecorder: BodyObserver {
 }
 
 extension HARRecorder {
-    /// Writes a file that nobody else may read before it has the mode of the old
-    /// one.
+    /// Writes a file that nobody else may read before it has the mode of the old one.
     private static func replace(_ fileURL: URL, with data: Data) throws {
         var path = Array(fileURL.deletingLastPathComponent().appendingPathComponent(".har-XXXXXX").path.utf8CString)
         let number = mkstemp(&path)

@@ -14,16 +14,14 @@ struct HARTimings: Equatable {
     var wait: Int64
     var receive: Int64
 
-    /// The time of the entry, which is the sum of its parts; `ssl` is a part of
-    /// `connect`.
+    /// The time of the entry, which is the sum of its parts; `ssl` is a part of `connect`.
     var total: Int64 { blocked + (dns ?? 0) + (connect ?? 0) + wait + receive }
 
     /// Divides the time of an attempt.
     ///
     /// - Parameters:
     ///   - queued: The time before the request was handed to the transport.
-    ///   - answered: The time from then to the head of the response; `nil` if
-    ///     there was none.
+    ///   - answered: The time from then to the head of the response; `nil` if there was none.
     ///   - ended: The time from then to the end.
     ///   - metrics: What the transport has measured.
     init(queued: Duration, answered: Duration?, ended: Duration, metrics: TransportMetrics?) {

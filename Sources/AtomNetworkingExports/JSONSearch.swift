@@ -1,8 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// Replaces the values of JSON keys whose names say that they are credentials,
-/// and searches the other values.
+/// Replaces the values of JSON keys whose names say that they are credentials, and searches the other values.
 ///
 /// It reads JSON that isn't valid too, and changes nothing else.
 struct JSONSearch {
@@ -19,8 +18,7 @@ struct JSONSearch {
     private struct Object {
         /// Whether `code` is an authorization code (RFC 6749 §4.1.3).
         var isOAuth: Bool
-        /// Whether the text under `name` or `key` is a credential's name, and so
-        /// `value` the credential.
+        /// Whether the text under `name` or `key` is a credential's name, and so `value` the credential.
         var namesCredential = false
         /// The edits of what was found before that was known.
         var codes: [Int] = []

@@ -20,13 +20,11 @@ public struct ResponseBodyObserver: BodyObserver {
 
     /// Creates an observer.
     ///
-    /// - Parameter hear: Hears a part of a response's body, decoded from its content
-    ///   coding. The parts of one attempt come in order, one at a time, on any
-    ///   thread. All parts of a response that the SDK reads to its end come before
-    ///   the request's last event. Parts of any other response may come later. A
-    ///   part may come at the same time as an event of the same request, and before
-    ///   the one that tells that it was sent. The request goes on when the closure
-    ///   returns, so it must not wait.
+    /// - Parameter hear: Hears a part of a response's body, decoded from its content coding. The parts of one attempt
+    ///   come in order, one at a time, on any thread. All parts of a response that the SDK reads to its end come before
+    ///   the request's last event. Parts of any other response may come later. A part may come at the same time as an
+    ///   event of the same request, and before the one that tells that it was sent. The request goes on when the
+    ///   closure returns, so it must not wait.
     public init(_ hear: @escaping @Sendable (ReceivedPart) -> Void) { self.hear = hear }
 
     /// Does nothing: bodies aren't in events.

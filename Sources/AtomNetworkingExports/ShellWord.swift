@@ -3,8 +3,7 @@ import Foundation
 
 /// Writes text for a POSIX shell, so that the shell reads exactly this text.
 enum ShellWord {
-    /// One word of a command: the text in single quotes, in which a shell
-    /// expands nothing.
+    /// One word of a command: the text in single quotes, in which a shell expands nothing.
     ///
     /// Characters that a terminal would obey, or that can't be seen, are written
     /// by `printf`, so the command can be read, copied and pasted.
@@ -60,8 +59,7 @@ enum ShellWord {
     private static let bare = ByteSet.alphanumeric.union("-._/:@%+,")
 
     private static func inQuotes(_ text: String) -> String {
-        // By bytes: a quote with an accent is another `Character`, and ends the
-        // word all the same.
+        // By bytes: a quote with an accent is another `Character`, and ends the word all the same.
         var word: [UInt8] = [quote]
         for byte in text.utf8 { word += byte == quote ? Array("'\\''".utf8) : [byte] }
         return String(decoding: word + [quote], as: UTF8.self)

@@ -3,8 +3,7 @@ import Foundation
 
 /// What an export needs of an attempt, before it is searched for credentials.
 ///
-/// It holds nothing that won't be shown: neither a large body nor a stream of the
-/// app.
+/// It holds nothing that won't be shown: neither a large body nor a stream of the app.
 struct NotedRequest: Sendable {
     let attempt: Int
     let method: String

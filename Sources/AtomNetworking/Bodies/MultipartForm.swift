@@ -58,8 +58,7 @@ public struct MultipartForm: Sendable {
     /// - Parameters:
     ///   - url: The URL of the file.
     ///   - name: The name of the field.
-    ///   - fileName: The name that the server gets; by default the last
-    ///     component of the URL.
+    ///   - fileName: The name that the server gets; by default the last component of the URL.
     ///   - contentType: The media type. It isn't guessed from the name.
     public mutating func append(
         fileAt url: URL, name: String, fileName: String? = nil, contentType: String = "application/octet-stream"

@@ -65,8 +65,8 @@ public struct RequestBody: Sendable {
     ///
     /// When the request is prepared, the file must exist, be a regular file and be readable, or the request fails with
     /// ``RequestableError/invalidBody(_:)``. A file that changes while it is sent ends the exchange with
-    /// ``TransferError/Reason/bodyLengthChanged``, except over ``URLSessionTransport``, where the system reads the
-    /// file.
+    /// ``TransferError/Reason/bodyLengthChanged``, except over ``URLSessionTransport`` on Apple's systems, which
+    /// read the file themselves.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(contentType: contentType, content: .file(url))
     }
@@ -86,20 +86,18 @@ public struct RequestBody: Sendable {
     ///
     /// ``URLSessionTransport`` writes them to a temporary file first. <doc:SendingData> has examples.
     ///
-    /// The closure makes the stream anew whenever the request is sent: for the first time, after a 401, or after a
-    /// redirect that keeps the body. It runs in a task of its own. If it throws, or the stream does, the exchange ends
+    /// The closure makes the stream anew whenever the request is sent: for the first time, after a 401, for a retry,
+    /// or after a redirect that keeps the body. It runs in a task of its own. If it throws, or the stream does, the exchange ends
     /// with ``TransferError/Reason/bodyFailed`` and the error.
     ///
     /// - Parameters:
     ///   - contentType: The media type.
-    ///   - length: The number of bytes; `nil` if it isn't known. Over HTTP/1.1 a
-    ///     body of unknown length is sent in chunks, which some servers refuse. A
-    ///     stream that gives another number of bytes ends the exchange with
-    ///     ``TransferError/Reason/bodyLengthChanged``; one that is announced as
-    ///     empty is read before anything is sent.
-    ///   - isRepeatable: Whether the closure can make the same stream again. If
-    ///     not, a request whose body has been begun is never sent again: it ends
-    ///     with ``TransferError/Reason/bodyNotRepeatable`` and the response.
+    ///   - length: The number of bytes; `nil` if it isn't known. Over HTTP/1.1 a body of unknown length is sent in
+    ///     chunks, which some servers refuse. A stream that gives another number of bytes ends the exchange with
+    ///     ``TransferError/Reason/bodyLengthChanged``; one that is announced as empty is read before anything is sent.
+    ///   - isRepeatable: Whether the closure can make the same stream again. If not, a request whose body has been
+    ///     begun is never sent again: after a 401 or a redirect it ends with ``TransferError/Reason/bodyNotRepeatable``
+    ///     and the response, else with what it met.
     ///   - make: Makes the stream.
     public static func stream<S: AsyncSequence>(
         contentType: String = "application/octet-stream", length: Int64? = nil, isRepeatable: Bool = true,

@@ -12,8 +12,7 @@ public protocol RequestAdapter: Sendable {
     ///
     /// - Parameters:
     ///   - request: What the endpoint and the adapters before this one say.
-    ///   - endpoint: The endpoint, for an adapter that concerns only some of
-    ///     them.
+    ///   - endpoint: The endpoint, for an adapter that concerns only some of them.
     /// - Throws: Anything; nothing is sent then. An ``AtomError`` reaches the caller as it is, anything else as
     ///   ``RequestableError/adapterFailed(_:cause:)``.
     func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) throws

@@ -97,7 +97,7 @@ public struct ServiceConfiguration: Sendable {
     ///
     /// Other requests wait, first in, first out, and their idle timeout doesn't run. `nil`, the default, uses the
     /// transport's own number: six, and 100 for an origin that is known to speak HTTP/2 or HTTP/3. Values below 1 count
-    /// as 1.
+    /// as 1. A stream that is read, and a download, are not counted.
     ///
     /// A request that gets a 401 to retry, or a redirect, counts until the head
     /// of that response. Its body may arrive for about half a second more.

@@ -32,9 +32,8 @@ public enum AuthenticationMethod: Sendable {
     ///   - endpoint: Where tokens are refreshed.
     ///   - client: The client that requests them.
     ///   - store: Where they are kept.
-    ///   - provider: Signs a user in when nobody is signed in, or the refresh
-    ///     token has been refused; `nil`, the default, if the app does that with
-    ///     ``Atom/signIn(with:)``.
+    ///   - provider: Signs a user in when nobody is signed in, or the refresh token has been refused; `nil`, the
+    ///     default, if the app does that with ``Atom/signIn(with:)``.
     /// - Returns: The method.
     public static func bearer(
         _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore,

@@ -69,15 +69,15 @@ public struct BearerAuthentication: Sendable {
 
     /// The longest time before its expiry in which a token is refreshed.
     ///
-    /// The default is 30 s, and zero with a provider, which may show a login
+    /// The default is 30 s, and zero with a provider alone, which may show a login
     /// screen. The leeway is never more than a quarter of the token's lifetime.
     public var leeway: Duration = .seconds(30)
 
     /// The longest time a refresh may take; those who wait have their own deadlines.
     ///
     /// With a token endpoint, `nil`, the default, uses the service's `timeout.resource`. When the deadline passes, the
-    /// server's response may be lost, and with it a refresh token that can be used once. With a provider the default is
-    /// five minutes, and `nil` removes the limit.
+    /// server's response may be lost, and with it a refresh token that can be used once. With a provider alone the
+    /// default is five minutes, and `nil` removes the limit.
     public var deadline: Duration?
 
     /// The longest time for which the provider of ``init(endpoint:client:store:signIn:)`` may take; five minutes by
@@ -112,8 +112,7 @@ public struct BearerAuthentication: Sendable {
     ///   - endpoint: Where tokens are refreshed.
     ///   - client: The client that requests them.
     ///   - store: Where they are kept.
-    ///   - provider: Signs a user in; `nil`, the default, if the app does that
-    ///     with ``Atom/signIn(with:)``.
+    ///   - provider: Signs a user in; `nil`, the default, if the app does that with ``Atom/signIn(with:)``.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore,
         signIn provider: (any TokenCredentialProvider)? = nil

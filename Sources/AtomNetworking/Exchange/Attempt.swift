@@ -80,7 +80,11 @@ extension Attempt {
     private mutating func becomeGet() {
         message.method = "GET"
         message.body = nil
-        message.headerFields.removeAll { $0.name.lowercased().hasPrefix("content-") }
+        let others = ["digest", "expect", "last-modified", "repr-digest"]
+        message.headerFields.removeAll { field in
+            let name = field.name.lowercased()
+            return name.hasPrefix("content-") || others.contains(name)
+        }
     }
 
     /// Drops every header field of the app's that may be a secret.

@@ -99,7 +99,9 @@ extension Exchange {
     func cancel() { handle { $0.machine.cancelled() } }
 
     func deadlinePassed(at now: MonotonicInstant) {
-        let question = question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent))
+        // Never `notSent`: nobody knows how far an attempt got that is stopped.
+        let reach = delivery == .answered ? AtomError.Delivery.answered : .maybeSent
+        let question = question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: reach))
         // An observer may hold up what has arrived.
         let isBehind = content.withLock { $0.running }?.isBehind ?? false
         handle { $0.machine.deadlinePassed(at: now, isBehind: isBehind, question) }
@@ -196,7 +198,7 @@ extension Exchange {
         let now = manager.time.now
         let isStreamed = outcomes.isStreamed(head, to: wire.request)
         var question: RetryQuestion?
-        if head.statusCode >= 400, !outcomes.acceptableStatusCodes.contains(head.statusCode) {
+        if !outcomes.acceptableStatusCodes.contains(head.statusCode) {
             let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
             question = self.question(
                 after: RetryPolicy.Setback(.status(head.statusCode), delivery: .answered, serverDelay: delay))

@@ -128,6 +128,8 @@ extension ExchangeMachine {
         place: Int, isSigned: Bool, version: Int?, isUnproven: Bool, at now: MonotonicInstant
     ) -> Commands {
         guard isWaitingForSlot else { return slotNotUsed() }
+        // Of many deadlines that pass at once, its own may not have been handled yet.
+        guard !clock.isOver(at: now) else { return withoutSlot(fail(tookTooLong)) }
         guard isReadyToSend(isSigned: isSigned) else {
             // Its token has died in the lane. It asks before it gives the slot back, else a later one could be sent first.
             state = .waitingForSession(rejection: nil, place: place)
@@ -146,12 +148,15 @@ extension ExchangeMachine {
     /// The request has a slot, and must not be sent.
     mutating func slotGranted(_ error: AuthenticationError) -> Commands {
         guard isWaitingForSlot else { return slotNotUsed() }
-        var commands = fail(.authentication(error.delivered(.init(delivery))))
+        return withoutSlot(fail(.authentication(error.delivered(.init(delivery)))))
+    }
+
+    private func slotNotUsed() -> Commands { withoutSlot(Commands()) }
+
+    private func withoutSlot(_ commands: consuming Commands) -> Commands {
         if terms.policy.takesSlot { commands.append(.giveSlotBack) }
         return commands
     }
-
-    private func slotNotUsed() -> Commands { terms.policy.takesSlot ? Commands(.giveSlotBack) : Commands() }
 }
 
 // MARK: - The transport's events
@@ -398,7 +403,7 @@ extension ExchangeMachine {
         // The connection of a silent one is closed at once, so the slot doesn't wait for the last event.
         if case .silence = alternative { commands.append(.stop) }
         if case .response = alternative {} else if holdsSlot { commands.append(.giveSlotBack) }
-        if retry.setback.delivery == .maybeSent { reach = .maybeSent }
+        if case .sending = state, retry.setback.delivery == .maybeSent { reach = .maybeSent }
         state = .paying(retry)
         if retry.cost > 0 { commands.append(.payForRetry) } else { goOn(with: retry, &commands) }
         return true
@@ -502,7 +507,7 @@ extension ExchangeMachine {
         case .pausing(let until) where now >= until:
             return pauseOver()
         case .sending where isOver, .paying where isOver, .receiving where isOver:
-            return fail(timeout("The request did not complete in \(clock.timeouts.total)"))
+            return fail(tookTooLong)
         case .receiving(_, .streamed(isPaused: true)): break
         case .sending where isBehind || wasBehind, .receiving where isBehind || wasBehind || isKeeping:
             // Once more afterwards: the server may have been held back, and gets its time.
@@ -519,6 +524,8 @@ extension ExchangeMachine {
         arm(&commands)
         return commands
     }
+
+    private var tookTooLong: AtomError { timeout("The request did not complete in \(clock.timeouts.total)") }
 
     private func timeout(_ explanation: String) -> AtomError {
         .session(URLError(.timedOut, explanation, delivery: delivery))

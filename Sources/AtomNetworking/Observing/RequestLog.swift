@@ -17,8 +17,7 @@ public struct RequestLog: RequestObserver {
     ///
     /// - Parameters:
     ///   - minimumLevel: Less important lines are not made.
-    ///   - write: Gets the lines, on any thread, several at a time. It must not
-    ///     wait.
+    ///   - write: Gets the lines, on any thread, several at a time. It must not wait.
     public init(from minimumLevel: LogLevel = .info, write: @escaping @Sendable (LogLevel, String) -> Void) {
         self.minimumLevel = minimumLevel
         self.write = write

@@ -65,8 +65,8 @@ extension AtomError {
 
     /// The request that failed.
     ///
-    /// It is `nil` if the endpoint breaks a rule, the caller has cancelled, or a
-    /// sign-in or sign-out failed, and for errors of the session or of the app's own.
+    /// It is `nil` if the endpoint breaks a rule, the caller has cancelled, or a sign-in or sign-out failed, for an
+    /// error of ``SessionEvent`` or ``SessionState``, and for errors of the app's own.
     public var request: Request? {
         switch self {
         case .response(let response): response.notes?.request

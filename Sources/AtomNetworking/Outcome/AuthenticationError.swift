@@ -105,7 +105,8 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// The app's ``TokenCredentialProvider`` returned no credential.
     ///
     /// - Parameters:
-    ///   - cause: The error that it threw.
+    ///   - cause: The error that it threw, one that says what is wrong with what it
+    ///     returned, or `URLError.timedOut` at its deadline.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case credentialNotProvided(cause: any Error, retryAt: Date?, delivery: Reach)
 
@@ -136,7 +137,7 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// A ``RequestSigner`` of the app's has thrown this error.
     case notSigned(cause: any Error, delivery: Reach)
 
-    /// The request's own deadline passed while it waited for a refresh.
+    /// The request's own deadline passed while it waited for the session: its store, a refresh or a sign-in.
     case waitedTooLong(delivery: Reach)
 
     /// How far the request got before it had to wait.

@@ -28,7 +28,7 @@ public enum TokenStoreError: Error, Hashable, Sendable {
     /// a folder that others can write to, a file of another user.
     case refused(String)
 
-    /// The device has not been unlocked since it was started.
+    /// The device has not been unlocked since it was started, or the entitlement of the store's app group is missing.
     case locked
 
     /// A system call failed.
@@ -40,6 +40,9 @@ public enum TokenStoreError: Error, Hashable, Sendable {
 }
 
 extension TokenStoreError {
+    /// What others have replaced while the process was suspended must not be spent.
+    static let overtaken = refused("another process has replaced the tokens while this one was suspended")
+
     /// Whether files can't be read before the device has been unlocked.
     private static var systemProtectsFiles: Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)

@@ -39,7 +39,9 @@ public struct TransferError: Error {
         case noSpace
         /// The file of a download could not be written.
         case writingFailed
-        /// The response ended early, or its range is not what was asked for.
+        /// The response was called complete and is shorter than announced, or its range is not what was asked for.
+        ///
+        /// A body that is cut off is `AtomError.session` with `URLError.networkConnectionLost`.
         case incompleteResponse
         /// A download, a line or an event is larger than its limit.
         case tooLarge

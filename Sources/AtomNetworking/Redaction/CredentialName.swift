@@ -41,7 +41,7 @@ package enum CredentialName {
         "apikey", "accesskey", "privatekey", "cookie", "jwt", "assertion", "bearer", "codeverifier", "csrf", "xsrf",
         "authentication", "dpop", "samlresponse", "devicecode", "usercode", "mfacode", "verificationcode",
         "recoverycode", "otpcode", "pincode", "authcode", "authorizationcode", "backupcode", "securitycode",
-        "oauthverifier",
+        "oauthverifier", "smscode", "onetimecode",
     ]
     package static let whole: Set<String> = [
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",

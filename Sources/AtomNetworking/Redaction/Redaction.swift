@@ -268,14 +268,14 @@ package enum Redaction {
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo(error.userInfo))
     }
 
-    /// The part of an error's `userInfo` that ``error(_:)`` keeps.
+    /// The part of an error's `userInfo` that ``error(_:)`` keeps; what resumes a task holds its request.
     static func userInfo(_ notes: [String: Any]) -> [String: Any] {
-        notes.filter { !$0.key.contains("URLSessionTask") }.compactMapValues(note)
+        notes.filter { !$0.key.contains("URLSessionTask") && !$0.key.contains("ResumeData") }.compactMapValues(note)
     }
 
     private static func note(_ note: Any) -> Any? {
         switch note {
-        case is URL: return nil
+        case is URL, is Data: return nil
         case let text as String: return authority(of: text) == nil ? visible(text) : excerpt(text, limit: longest)
         case let error as any Error: return self.error(error)
         case let notes as [String: Any]: return userInfo(notes)

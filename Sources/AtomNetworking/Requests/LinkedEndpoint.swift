@@ -67,10 +67,9 @@ public struct LinkedEndpoint: Requestable {
     /// Creates an endpoint.
     ///
     /// - Parameters:
-    ///   - reference: What the server has sent: an absolute URL, or one that is
-    ///     relative to the response's (RFC 3986 §5). Only what no URL has, such as a
-    ///     space or a lone percent sign, is encoded. User information and the fragment
-    ///     are dropped.
+    ///   - reference: What the server has sent: an absolute URL, or one that is relative to the response's (RFC 3986
+    ///     §5). Only what no URL has, such as a space or a lone percent sign, is encoded. User information and the
+    ///     fragment are dropped.
     ///   - response: The response that carried it.
     /// - Throws: ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP server.
     public init(_ reference: String, in response: AtomResponse) throws(AtomError) {

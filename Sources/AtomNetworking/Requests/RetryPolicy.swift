@@ -46,26 +46,19 @@ public struct RetryPolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - maximumAttempts: How often a request is sent in all. With 1 or less,
     ///     only what ``none`` names is sent again: once, and at once.
-    ///   - baseDelay: The longest time before the second attempt; it doubles
-    ///     before each later one.
-    ///   - throttledBaseDelay: The same if the server wants fewer requests: it
-    ///     answered 429, or said `Retry-After`.
-    ///   - maximumDelay: The time does not grow beyond this. The server may ask
-    ///     for more.
-    ///   - quota: How much all retries at one server (scheme, host and port) may
-    ///     cost together. A success gives back what its last retry has cost, or
-    ///     1 if there was none.
-    ///   - cost: What a retry costs. One after which the device had no network
-    ///     costs nothing.
+    ///   - baseDelay: The longest time before the second attempt; it doubles before each later one.
+    ///   - throttledBaseDelay: The same if the server wants fewer requests: it answered 429, or said `Retry-After`.
+    ///   - maximumDelay: The time does not grow beyond this. The server may ask for more.
+    ///   - quota: How much all retries at one server (scheme, host and port) may cost together. A success gives back
+    ///     what its last retry has cost, or 1 if there was none.
+    ///   - cost: What a retry costs. One after which the device had no network costs nothing.
     ///   - throttledCost: What a retry costs if the server wants fewer requests.
-    ///   - statusCodes: The statuses after which a request is sent again, unless
-    ///     the endpoint accepts them. A 401 and redirects are not among them,
-    ///     even if they are named.
-    ///   - connectivityWait: How long a request waits for a network, in all, if
-    ///     the device has none; `nil` for not at all. It is sent as soon as there
-    ///     is one, also if `maximumAttempts` have been made. So does a request
-    ///     whose tokens can't be refreshed for want of a network. This needs a
-    ///     system that tells: one of Apple's, but watchOS. Elsewhere it has no effect.
+    ///   - statusCodes: The statuses after which a request is sent again, unless the endpoint accepts them. A 401 and
+    ///     redirects are not among them, even if they are named.
+    ///   - connectivityWait: How long a request waits for a network, in all, if the device has none; `nil` for not at
+    ///     all. It is sent as soon as there is one, also if `maximumAttempts` have been made. So does a request whose
+    ///     tokens can't be refreshed for want of a network. This needs a system that tells: one of Apple's, but
+    ///     watchOS. Elsewhere it has no effect.
     public init(
         maximumAttempts: Int = 3,
         baseDelay: Duration = .milliseconds(50),

@@ -1,6 +1,6 @@
 /// The deadlines of a request, in seconds.
 public struct ServiceTimeout: Sendable, Hashable {
-    /// The longest idle time on the wire, from the start of the exchange; it
+    /// The longest idle time on the wire, from the start of each attempt; it
     /// restarts whenever bytes are sent or received.
     public var request: Double
 

@@ -43,6 +43,9 @@ extension SessionActor {
     private nonisolated func refreshAtEndpoint(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async -> Bool {
+        // A process that is suspended now might lose the answer, and a refresh token that can be used once.
+        let end = ExpiringActivity.system.begin {}
+        defer { end() }
         let (outcome, written) = await keeper.exchange { [self] stored -> (Outcome, TokenCredential?) in
             // What the store holds if nothing comes of it.
             let unchanged = guarded.with { $0.intended(over: stored) }
@@ -51,7 +54,12 @@ extension SessionActor {
             }
             // Another process may have taken the refresh token away.
             guard guarded.with({ $0.means(of: number) }) != .provider else { return (.turnsToProvider, unchanged) }
-            let note = await keeper.note(spending: credential)
+            let note: SpendingNote?
+            do {
+                note = try await keeper.note(spending: credential)
+            } catch {
+                return (.failed(error, retryAfter: .zero), unchanged)
+            }
             // Writing the note may have taken some time.
             guard guarded.with({ $0.isRunning(number) }) else {
                 await note?.remove()

@@ -25,11 +25,18 @@ extension SessionKeeper {
     }
 
     /// Notes that a refresh token may be spent soon; `nil` if the store can't, or there is none.
-    func note(spending credential: TokenCredential?) async -> SpendingNote? {
+    ///
+    /// - Throws: If the refresh token must not be spent, since others have the store now.
+    func note(spending credential: TokenCredential?) async throws(TokenStoreError) -> SpendingNote? {
         guard let journal = store as? any RefreshIntentRecording, let credential, !credential.refreshToken.isEmpty
         else { return nil }
-        // Refreshing without the note is better than not refreshing.
-        let wasInterrupted = (try? await journal.recordRefreshIntent(for: credential)) ?? false
+        var wasInterrupted = false
+        do {
+            wasInterrupted = try await journal.recordRefreshIntent(for: credential)
+        } catch {
+            // Else, refreshing without the note is better than not refreshing.
+            if error as? TokenStoreError == .overtaken { throw .overtaken }
+        }
         return SpendingNote(credential: credential, wasInterrupted: wasInterrupted, journal: journal)
     }
 }

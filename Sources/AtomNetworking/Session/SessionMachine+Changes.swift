@@ -3,10 +3,8 @@ extension SessionMachine {
     /// The place where the credential is kept was read, and held this.
     ///
     /// - Parameters:
-    ///   - refused: The refresh token that is known to be dead, and what the
-    ///     server said.
-    ///   - hasJustRead: Whether a store was read for this event; then the
-    ///     session can end without another look at it.
+    ///   - refused: The refresh token that is known to be dead, and what the server said.
+    ///   - hasJustRead: Whether a store was read for this event; then the session can end without another look at it.
     mutating func observed(
         _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
         hasJustRead: Bool = false, now: Moment
@@ -219,8 +217,7 @@ extension SessionMachine {
     /// - Parameters:
     ///   - result: What the store holds now: what it should, or something newer.
     ///   - intended: What was written, unless the store held something newer.
-    ///   - generation: In which the write began; a sign-in or sign-out since then
-    ///     writes its own.
+    ///   - generation: In which the write began; a sign-in or sign-out since then writes its own.
     mutating func wroteAgain(
         _ result: Result<TokenCredential?, any Error>, of intended: TokenCredential? = nil, in generation: Int,
         now: Moment

@@ -159,13 +159,11 @@ extension SessionMachine {
     ///
     /// - Parameters:
     ///   - generation: The one in which it was admitted before, if it was.
-    ///   - takeover: For the reconnection of a stream: the count of takeovers
-    ///     when the stream began. It is sent for nobody else, and nobody signs
-    ///     in for it.
+    ///   - takeover: For the reconnection of a stream: the count of takeovers when the stream began. It is sent for
+    ///     nobody else, and nobody signs in for it.
     ///   - ticket: The ticket that it got then, unless it has been sent since:
     ///     it keeps its place before later requests.
-    ///   - read: What the app's variable holds, and the version before it was
-    ///     read; `nil` for a store.
+    ///   - read: What the app's variable holds, and the version before it was read; `nil` for a store.
     mutating func asked(
         _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, isNew: Bool? = nil,
         ticket: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,

@@ -38,19 +38,15 @@ public protocol Transport: Sendable {
     /// and returns without waiting for the network, so that the order of calls is the order of sending.
     ///
     /// - Parameters:
-    ///   - request: The complete request; the transport may add only fields
-    ///     that delimit the message (`Host`, `Content-Length`, …), name the
-    ///     codings that it decodes (`Accept-Encoding`), or, if there is none, name
-    ///     the client (`User-Agent`) and what it accepts (`Accept: */*`).
-    ///   - receive: Gets the events of this exchange in order, one at a time,
-    ///     on any thread, also inside this call: any number of
-    ///     ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``,
-    ///     any number of ``TransportEvent/data(_:)``, at most one
-    ///     ``TransportEvent/measured(_:)`` where it is wanted, and exactly one
-    ///     ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``, also
-    ///     for a cancelled exchange. Inside `receive` the SDK may start and
-    ///     cancel exchanges, so don't hold a lock around the call: a response is
-    ///     judged when its head arrives.
+    ///   - request: The complete request; the transport may add only fields that it lacks: those that delimit the
+    ///     message, `Accept-Encoding` for the codings that it decodes, `User-Agent`, `Accept: */*`, and, as URLSession
+    ///     does, `Accept-Language`, `Upload-Draft-Interop-Version`, `Upload-Complete` and `Upload-Length`.
+    ///   - receive: Gets the events of this exchange in order, one at a time, on any thread, also inside this call: any
+    ///     number of ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``, any number of
+    ///     ``TransportEvent/data(_:)``, at most one ``TransportEvent/measured(_:)`` where it is wanted, and exactly one
+    ///     ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``, also for a cancelled exchange. Inside
+    ///     `receive` the SDK may start and cancel exchanges, so don't hold a lock around the call: a response is judged
+    ///     when its head arrives.
     /// - Returns: A handle that can stop the exchange.
     func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void

@@ -30,8 +30,7 @@ public final class ManualClock: TimeSource {
         var rings: [Int: @Sendable () -> Void] = [:]
         var alarmsMade = 0
         var timesSet = 0
-        /// How many alarms have been set for an instant that had come, since time
-        /// has moved or a test has advanced it.
+        /// How many alarms have been set for an instant that had come, since time has moved or a test has advanced it.
         var lateSettings = 0
         var patience = Duration.seconds(10)
 
@@ -54,9 +53,8 @@ public final class ManualClock: TimeSource {
     ///
     /// - Parameters:
     ///   - date: What the wall clock shows; a day in September 2026 by default.
-    ///   - onProblem: Hears that alarms go off without end, each of which sets
-    ///     the next one for the same instant: time stands still then. And it hears
-    ///     of an alarm that the test has waited for in vain. By default that is
+    ///   - onProblem: Hears that alarms go off without end, each of which sets the next one for the same instant: time
+    ///     stands still then. And it hears of an alarm that the test has waited for in vain. By default that is
     ///     ``ScriptProblem/report(_:)``: an issue of the test that is running.
     public init(
         date: Date = Date(timeIntervalSince1970: 1_790_000_000),
@@ -86,11 +84,9 @@ public final class ManualClock: TimeSource {
     /// How often an alarm has been set.
     public var armings: Int { state.withLock { $0.timesSet } }
 
-    /// Advances both clocks and lets the alarms go off that are due, in the
-    /// order of time.
+    /// Advances both clocks and lets the alarms go off that are due, in the order of time.
     ///
-    /// Time stops at each alarm, so that its handler sees the requested instant
-    /// and may set another alarm.
+    /// Time stops at each alarm, so that its handler sees the requested instant and may set another alarm.
     ///
     /// - Parameter duration: How far; a negative one counts as zero.
     public func advance(by duration: Duration) {
@@ -108,11 +104,9 @@ public final class ManualClock: TimeSource {
         state.withLock { $0.move(to: end) }
     }
 
-    /// Advances both clocks to the next alarm, and lets all go off that are due
-    /// then.
+    /// Advances both clocks to the next alarm, and lets all go off that are due then.
     ///
-    /// - Returns: How far it was; `nil` if no alarm is set, and nothing has
-    ///   happened.
+    /// - Returns: How far it was; `nil` if no alarm is set, and nothing has happened.
     @discardableResult
     public func advanceToNextAlarm() -> Duration? {
         let duration = state.withLock { state in
@@ -122,28 +116,24 @@ public final class ManualClock: TimeSource {
         return duration
     }
 
-    /// Sets the wall clock, as a user or a time server does; the other clock
-    /// stays.
+    /// Sets the wall clock, as a user or a time server does; the other clock stays.
     public func setDate(_ date: Date) { state.withLock { $0.date = date } }
 
-    /// Shifts the wall clock, as a user or a time server does; the other clock
-    /// stays.
+    /// Shifts the wall clock, as a user or a time server does; the other clock stays.
     public func shiftDate(by seconds: TimeInterval) { state.withLock { $0.date += seconds } }
 
     /// Waits until an alarm is set that goes off within the duration from now.
     ///
-    /// So a test can wait until the code under test has begun to wait. A service
-    /// sets an alarm for each timeout too: give a duration that is shorter than
-    /// those.
+    /// So a test can wait until the code under test has begun to wait. A service sets an alarm for each timeout too:
+    /// give a duration that is shorter than those.
     ///
     /// - Parameters:
     ///   - duration: How far the alarm may be; `nil`, the default, for any alarm.
     ///   - fileID: The file of the test, for what it reports.
     ///   - filePath: The file of the test.
     ///   - line: The line of the test.
-    /// - Returns: Whether there is such an alarm; `false` if the task is cancelled
-    ///   while it waits, or if nothing has happened to the clock for
-    ///   ``patience``, which it reports.
+    /// - Returns: Whether there is such an alarm; `false` if the task is cancelled while it waits, or if nothing has
+    ///   happened to the clock for ``patience``, which it reports.
     @discardableResult
     public func waitForAlarm(
         within duration: Duration? = nil, fileID: String = #fileID, filePath: StaticString = #filePath,
@@ -164,17 +154,14 @@ public final class ManualClock: TimeSource {
         return end == .held
     }
 
-    /// For how long, in real time, a test waits although nothing happens any more;
-    /// ten seconds by default.
+    /// For how long, in real time, a test waits although nothing happens any more; ten seconds by default.
     ///
-    /// Then ``ScriptedTransport/idle(fileID:filePath:line:)``,
-    /// ``ScriptedTransport/exchange(_:fileID:filePath:line:)`` and ``waitForAlarm(within:fileID:filePath:line:)``
-    /// report what they wait for, and return. A test that awaits a request itself
-    /// can't be ended; what it waits for is written to standard error, once.
+    /// Then ``ScriptedTransport/idle(fileID:filePath:line:)``, ``ScriptedTransport/exchange(_:fileID:filePath:line:)``
+    /// and ``waitForAlarm(within:fileID:filePath:line:)`` report what they wait for, and return. A test that awaits a
+    /// request itself can't be ended; what it waits for is written to standard error, once.
     ///
-    /// The time counts only while other tasks get their turns, so a slow machine
-    /// is no reason. Set it higher for code that does something else meanwhile,
-    /// for example in `Task.sleep`.
+    /// The time counts only while other tasks get their turns, so a slow machine is no reason. Set it higher for code
+    /// that does something else meanwhile, for example in `Task.sleep`.
     public var patience: Duration {
         get { state.withLock { $0.patience } }
         set { state.withLock { $0.patience = newValue } }

@@ -8,8 +8,7 @@ public struct ContractReport: Sendable {
         public enum Outcome: Sendable, Hashable {
             /// The requirement is met, as far as the check can see.
             case met
-            /// The implementation doesn't offer what the check is about, and
-            /// needn't.
+            /// The implementation doesn't offer what the check is about, and needn't.
             case notOffered
             /// The requirement isn't met: what was seen, at least one line.
             case violated([String])
@@ -62,8 +61,7 @@ public struct ContractReport: Sendable {
 }
 
 extension ContractReport: CustomStringConvertible {
-    /// The number of checks, and for each failed one its requirement and what
-    /// was seen.
+    /// The number of checks, and for each failed one its requirement and what was seen.
     public var description: String {
         let missing = findings.filter { $0.outcome == .notOffered }.map(\.name)
         var lines = ["\(subject): \(failures.count) of \(findings.count) checks failed"]

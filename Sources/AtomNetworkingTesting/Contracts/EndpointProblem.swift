@@ -93,8 +93,7 @@ private struct EndpointCheck {
         problems.append(EndpointProblem(member: member, description: text + "."))
     }
 
-    /// What counts if a member is declared with and without an optional type is
-    /// the optional one.
+    /// What counts if a member is declared with and without an optional type is the optional one.
     private mutating func checkTwice<E: Requestable>(_ endpoint: E) {
         var (endpoint, bare) = (endpoint, Bare())
         let (headerItems, queryItems): ([HeaderItem], [QueryItem]) = (endpoint.headerItems, endpoint.queryItems)

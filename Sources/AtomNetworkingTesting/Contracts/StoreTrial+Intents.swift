@@ -12,8 +12,7 @@ extension StoreTrial {
         }
     }
 
-    /// A refresh as the SDK runs it: it records in an exchange what it is about to
-    /// send.
+    /// A refresh as the SDK runs it: it records in an exchange what it is about to send.
     ///
     /// - Parameter next: What the server answers; `nil` if the answer is lost.
     /// - Returns: Whether an earlier one was left behind.

@@ -29,12 +29,13 @@ extension StoreTrial {
         let first = try await load(store) == nil ? 0 : 1
         let inside = Guarded(0)
         let findings = findings
-        let stores = [store, try await self.store(), try await self.store()]
+        // The SDK makes one call at a time to each object.
+        var stores = [store]
+        while stores.count < count { stores.append(try await self.store()) }
         let credential: @Sendable (Int) -> TokenCredential = { [self] in self.credential($0) }
-        try await limited("one of \(count) exchanges") {
+        try await limited("one of \(count) exchanges") { [stores] in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<count {
-                    let store = stores[number % stores.count]
+                for store in stores {
                     group.addTask {
                         _ = try await store.exchange { old in
                             let others = inside.withLock { inside in
@@ -69,9 +70,8 @@ extension StoreTrial {
                 hasSaved.arrive(true)
             }
             _ = await isSaving.wait(patience)
-            // A sound store never lets it through now; a faulty one usually does
-            // before so many writes to another place. Those may fail or wait: a
-            // store may lock all its places at once.
+            // A sound store never lets it through now; a faulty one usually does before so many writes to another
+            // place. Those may fail or wait: a store may lock all its places at once.
             _ = await result(within: patience) {
                 for _ in 0..<20 { try await elsewhere.save(saved) }
             }

@@ -24,8 +24,7 @@ final class StoreTrial: Sendable {
         self.make = make
     }
 
-    /// Another object of the same place: another process, as far as one process
-    /// can stand for two.
+    /// Another object of the same place: another process, as far as one process can stand for two.
     func store() async throws -> any TokenCredentialStore { try await make(place) }
 
     /// An object of another place.
@@ -190,8 +189,7 @@ final class StoreTrial: Sendable {
         expect(try await exchange(store) { _ in next }, next, "in an exchange after a cancelled one")
     }
 
-    /// Stores the first credential, and cancels an exchange inside its body, which
-    /// then ends.
+    /// Stores the first credential, and cancels an exchange inside its body, which then ends.
     func cancelledExchange(
         _ store: any TokenCredentialStore, end: @escaping @Sendable () throws -> TokenCredential?
     ) async throws -> Result<TokenCredential?, any Error> {

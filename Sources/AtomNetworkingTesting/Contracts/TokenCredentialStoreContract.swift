@@ -45,27 +45,22 @@ public enum TokenCredentialStoreContract {
         case sharedObjectsSeeTheSame
         /// Of a store that is shared, exchanges run one after the other.
         case exchangesAreExclusive
-        /// Of a store that is shared, exchanges run one after the other also where
-        /// there are no tokens.
+        /// Of a store that is shared, exchanges run one after the other also where there are no tokens.
         case emptyPlacesAreExclusive
         /// Of a store that is shared, nobody saves while an exchange runs.
         case savesWaitForExchanges
         /// Of a store that is shared, the wait for its lock ends.
         case waitIsBounded
-        /// Of a store that is shared, the result of a body that was cancelled is
-        /// stored.
+        /// Of a store that is shared, the result of a body that was cancelled is stored.
         case cancelledResultIsStored
-        /// Of a `RefreshIntentRecording`, an intent is found by the next refresh,
-        /// also after an error.
+        /// Of a `RefreshIntentRecording`, an intent is found by the next refresh, also after an error.
         case intentIsLeftBehind
         /// Of a `RefreshIntentRecording`, an intent that was removed isn't found.
         case intentIsRemoved
-        /// Of a `RefreshIntentRecording`, an intent isn't found when other tokens
-        /// have been stored.
+        /// Of a `RefreshIntentRecording`, an intent isn't found when other tokens have been stored.
         case intentEndsWithItsTokens
 
-        /// What the documentation of `TokenCredentialStore` demands, in one
-        /// sentence.
+        /// What the documentation of `TokenCredentialStore` demands, in one sentence.
         public var requirement: String {
             switch self {
             case .emptyAtFirst: "`load` returns `nil` when there are no tokens."
@@ -110,17 +105,13 @@ public enum TokenCredentialStoreContract {
     /// Runs checks, one after the other.
     ///
     /// - Parameters:
-    ///   - checks: Which checks; all by default, of which those for shared
-    ///     stores, or those for others, are left out.
+    ///   - checks: Which checks; all by default, of which those for shared stores, or those for others, are left out.
     ///   - excluded: Checks that are left out. Say in your test why.
-    ///   - isShared: Whether the store promises exclusive access to all objects
-    ///     of one place.
-    ///   - patience: How long a call may take, and the limit of a wait for the
-    ///     lock. Only ``Check/waitIsBounded`` waits for that limit: make a store
-    ///     with a short one.
-    ///   - make: Makes an object for a place, which is a name without meaning: a
-    ///     part of a file's name, or of a key. Two objects of one place share
-    ///     their tokens if the store is shared. Each place is empty at first.
+    ///   - isShared: Whether the store promises exclusive access to all objects of one place.
+    ///   - patience: How long a call may take, and the limit of a wait for the lock. Only ``Check/waitIsBounded`` waits
+    ///     for that limit: make a store with a short one.
+    ///   - make: Makes an object for a place, which is a name without meaning: a part of a file's name, or of a key.
+    ///     Two objects of one place share their tokens if the store is shared. Each place is empty at first.
     /// - Returns: The result of each check, in the order of ``Check``.
     public static func check(
         _ checks: Set<Check> = Set(Check.allCases), except excluded: Set<Check> = [], isShared: Bool = false,

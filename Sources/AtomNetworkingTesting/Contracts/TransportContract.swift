@@ -30,6 +30,11 @@ public enum TransportContract {
         case brokenHeadsFail
         /// A head with two different lengths is `failed` too (RFC 9112 §6.3).
         case differingLengthsFail
+        /// A request whose connection ends is not sent again, also over a connection that was kept.
+        ///
+        /// Leave it out for an HTTP stack that repeats an idempotent request over such a
+        /// connection (RFC 9110 §9.2.2).
+        case requestsAreSentOnce
         /// A failure says `notSent` only if nothing was sent.
         case deliveryIsHonest
         /// A cancelled exchange ends soon, with one last event.
@@ -51,6 +56,8 @@ public enum TransportContract {
         case redirectsAreNotFollowed
         /// A cookie isn't kept.
         case cookiesAreNotKept
+        /// A response isn't kept for a later request.
+        case responsesAreNotKept
         /// A 401 is a response as any other, with its body.
         case challengesAreNotAnswered
         /// Method, path and query are sent as given.
@@ -59,18 +66,15 @@ public enum TransportContract {
         case headerFieldsAreSent
         /// Header fields are sent as separate lines in the given order.
         case headerFieldLinesAreExact
-        /// Only fields that delimit the message, or name codings or the client, are
-        /// added.
+        /// Only the fields that the documentation of `start` names are added.
         case headerFieldsAreNotAdded
         /// Header fields of a response are as received, with repeats.
         case headerFieldsAreReceived
         /// A body in memory is sent completely and counted.
         case bodiesAreSent
-        /// A body that is read while it is sent arrives completely, and one that
-        /// fails ends the exchange.
+        /// A body that is read while it is sent arrives completely, and one that fails ends the exchange.
         case streamedBodiesAreSent
-        /// A body that is read while it is sent isn't read to its end if the server
-        /// doesn't read.
+        /// A body that is read while it is sent isn't read to its end if the server doesn't read.
         case streamsAreReadOnDemand
         /// The body of a response is complete.
         case bodiesAreReceived
@@ -97,6 +101,7 @@ public enum TransportContract {
             case .brokenResponsesFail: "A response that breaks off ends with `failed`."
             case .brokenHeadsFail: "A head that breaks off ends with `failed`."
             case .differingLengthsFail: "A head with two different lengths ends with `failed`."
+            case .requestsAreSentOnce: "A transport sends a request once, whatever happens to its connection."
             case .deliveryIsHonest: "A failure says `notSent` only if nothing can have reached the server."
             case .cancelledExchangesEnd: "A cancelled exchange ends soon, with exactly one last event."
             case .cancelIsQuiet: "`cancel` doesn't call `receive` before it returns."
@@ -106,12 +111,12 @@ public enum TransportContract {
             case .requestsKeepTheirOrder: "The order of the calls of `start` is the order of sending."
             case .redirectsAreNotFollowed: "A transport never follows a redirect."
             case .cookiesAreNotKept: "A transport never stores a cookie."
+            case .responsesAreNotKept: "A transport keeps no response for a later request."
             case .challengesAreNotAnswered: "A transport answers no challenge, and delivers the 401 with its body."
             case .targetsAreExact: "Method, path and query are sent as they are given."
             case .headerFieldsAreSent: "Each header field is sent with all its values in order."
             case .headerFieldLinesAreExact: "Header fields are sent line by line in the given order."
-            case .headerFieldsAreNotAdded:
-                "A transport adds only fields that delimit the message, `Accept`, `Accept-Encoding` and `User-Agent`."
+            case .headerFieldsAreNotAdded: "A transport adds only the fields that the documentation of `start` names."
             case .headerFieldsAreReceived: "Header fields of a response are as received, with repeats."
             case .bodiesAreSent: "A body is sent completely, and `sent` counts its bytes."
             case .streamedBodiesAreSent: "A body that is read while it is sent arrives completely, or not as complete."
@@ -133,8 +138,7 @@ public enum TransportContract {
     /// - Parameters:
     ///   - checks: Which checks; all by default.
     ///   - excluded: Checks that are left out. Say in your test why.
-    ///   - patience: How long an exchange may take; only a transport that breaks
-    ///     the contract is waited for so long.
+    ///   - patience: How long an exchange may take; only a transport that breaks the contract is waited for so long.
     ///   - make: Makes a transport, for each check a new one.
     /// - Returns: The result of each check, in the order of ``Check``.
     public static func check(

@@ -46,6 +46,7 @@ extension TransportTrial {
                 for (number, fault) in faults.enumerated() {
                     let recorder = await run(try request(server, "/\(number)"), over: transport)
                     findings.expect(recorder.failure != nil, "\(fault.0) was a complete response")
+                    findings.expect(server.requestCount == number + 1, "after \(fault.0) the request was sent again")
                 }
             })
     }
@@ -73,27 +74,51 @@ extension TransportTrial {
         }
     }
 
+    func requestsAreSentOnce() async throws {
+        for fault in [LoopbackServer.Response.closeImmediately, .reset] {
+            try await with(
+                { $0.path == "/good" ? .text("x") : fault },
+                run: { server, transport in
+                    for (method, body) in [("GET", nil), ("POST", Data([1]))] {
+                        // Its connection is kept for the next one.
+                        await run(try request(server, "/good"), over: transport)
+                        await run(try request(server, "/\(method)", method: method, body: body), over: transport)
+                        let count = server.requests.filter { $0.path == "/\(method)" }.count
+                        findings.expect(count == 1, "a \(method) whose connection ended was sent \(count) times")
+                    }
+                })
+        }
+    }
+
     func deliveryIsHonest() async throws {
         let faults: [LoopbackServer.Response] = [
             .closeImmediately, .reset, .text("hello").cut(at: .bodyByte(2)), .raw("what?\r\n"),
         ]
         try await with(
-            { faults[Int($0.path.dropFirst()) ?? 0] },
+            { $0.path == "/good" ? .text("x") : faults[Int($0.path.dropFirst()) ?? 0] },
             run: { server, transport in
-                for number in faults.indices {
+                // Over a new connection, and over one that was kept.
+                for (number, isKept) in faults.indices.flatMap({ [($0, false), ($0, true)] }) {
+                    if isKept { await run(try request(server, "/good"), over: transport) }
                     let recorder = await run(
                         try request(server, "/\(number)", method: "POST", body: Data([1])), over: transport)
                     findings.expect(
                         recorder.failure?.delivery != .notSent, "a request that the server has got was `notSent`")
+                    let count = server.requests.filter { $0.path == "/\(number)" }.count
+                    findings.expect(count == (isKept ? 2 : 1), "a POST that may have been sent was sent again")
                 }
                 let hanging = try LoopbackServer { _ in .hang }
                 defer { hanging.stop() }
-                let recorder = start(try request(hanging), over: transport)
-                await hanging.waitForRequests(1, seconds: patience.interval)
-                recorder.cancel()
-                _ = await recorder.hasEnded(within: patience)
-                findings.expect(
-                    recorder.failure?.delivery != .notSent, "a cancelled request that the server has got was `notSent`")
+                for (number, method) in ["GET", "POST"].enumerated() {
+                    let body = method == "POST" ? Data([1]) : nil
+                    let recorder = start(try request(hanging, method: method, body: body), over: transport)
+                    await hanging.waitForRequests(number + 1, seconds: patience.interval)
+                    recorder.cancel()
+                    _ = await recorder.hasEnded(within: patience)
+                    findings.expect(
+                        recorder.failure?.delivery != .notSent,
+                        "a cancelled \(method) that the server has got was `notSent`")
+                }
             })
     }
 
@@ -256,10 +281,11 @@ extension TransportTrial {
                     _ = await recorder.hasEnded(within: patience)
                     return
                 }
-                // A sound transport never ends now; a faulty one usually does beside
-                // others that are as long.
+                // More than the buffers of a connection hold: a sound transport neither ends now nor lets the server
+                // end; a faulty one usually does beside others that are as long.
                 for _ in 0..<2 { await run(try request(server), over: transport) }
                 findings.expect(!recorder.isOver, "a paused body came to its end")
+                findings.expect(server.requestsInProgress > 0, "a paused body was read to its end")
                 recorder.exchange?.resume()
                 findings.expect(await recorder.hasEnded(within: patience), "the body didn't go on after `resume`")
                 findings.expect(

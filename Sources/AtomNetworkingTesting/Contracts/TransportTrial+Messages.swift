@@ -27,6 +27,19 @@ extension TransportTrial {
             })
     }
 
+    func responsesAreNotKept() async throws {
+        let fields = [("Cache-Control", "max-age=60"), ("ETag", #""1""#)]
+        try await with(
+            { _ in .text("x", headers: fields) },
+            run: { server, transport in
+                for _ in 0..<2 { await run(try request(server), over: transport) }
+                findings.expect(server.requestCount == 2, "a response was given again")
+                findings.expect(
+                    server.requests.allSatisfy { $0["If-None-Match"] == nil && $0["If-Modified-Since"] == nil },
+                    "the server was asked whether a response has changed")
+            })
+    }
+
     func challengesAreNotAnswered() async throws {
         for challenge in [#"Basic realm="x""#, #"Digest realm="x", nonce="y""#, "Bearer"] {
             try await with(
@@ -104,6 +117,8 @@ extension TransportTrial {
         let allowed: Set = [
             "host", "content-length", "transfer-encoding", "connection", "expect", "te", "trailer", "accept-encoding",
             "user-agent",
+            // By URLSession on Apple's systems, the last three to an upload.
+            "accept-language", "upload-draft-interop-version", "upload-complete", "upload-length",
         ]
         let given = Set(Self.fields.map { $0.0.lowercased() })
         for field in try await receivedFields() where !given.contains(field.name.lowercased()) {

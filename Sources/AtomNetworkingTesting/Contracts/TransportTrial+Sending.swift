@@ -3,8 +3,7 @@ import Foundation
 
 extension TransportTrial {
     func requestsKeepTheirOrder() async throws {
-        // A server sees in which order connections are opened, so each exchange
-        // keeps its own until all have arrived.
+        // A server sees in which order connections are opened, so each exchange keeps its own until all have arrived.
         for _ in 0..<3 {
             let gate = LoopbackServer.Gate()
             try await with(
@@ -45,14 +44,17 @@ extension TransportTrial {
             { _ in .text("x") },
             run: { server, transport in
                 let part = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
-                let atom = atom(over: transport)
+                let counting = CountingTransport(base: transport)
+                let atom = atom(over: counting)
                 for length in [nil, Int64(part.count) * 10] {
                     let body = RequestBody.stream(contentType: "application/x-contract", length: length) {
                         Parts(part: part, count: 10)
                     }
+                    counting.sent.withLock { $0 = 0 }
                     let outcome = await result(within: patience) {
                         _ = try await atom.enqueue(Upload(port: server.port, body: body)).resume()
                     }
+                    let sent = counting.sent.withLock { $0 }
                     findings.expect(
                         (try? outcome?.get()) != nil,
                         "a stream of \(length ?? -1) bytes: \(outcome.map { "\($0)" } ?? "no end")")
@@ -60,6 +62,8 @@ extension TransportTrial {
                     let expected = Data((0..<10).flatMap { _ in part })
                     findings.expect(
                         arrived == expected, "of \(expected.count) streamed bytes \(arrived.count) arrived, or others")
+                    findings.expect(
+                        sent == expected.count, "\(sent) of \(expected.count) streamed bytes were reported")
                 }
                 let count = server.requestCount
                 let failing = RequestBody.stream(contentType: "application/x-contract") {
@@ -128,6 +132,25 @@ private struct Upload: Requestable {
     let body: RequestBody?
     var method: HTTPMethod { .put }
     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: .http, host: "127.0.0.1", port: port) }
+}
+
+/// Counts what it reports as sent.
+private struct CountingTransport: Transport {
+    let base: any Transport
+    let sent = Guarded(0)
+
+    init(base: any Transport) { self.base = base }
+
+    var exchangesPerOrigin: Int? { base.exchangesPerOrigin }
+
+    func start(
+        _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        base.start(request) { [sent] event in
+            if case .sent(let count) = event { sent.withLock { $0 += count } }
+            receive(event)
+        }
+    }
 }
 
 /// The same part several times, then an end or an error.

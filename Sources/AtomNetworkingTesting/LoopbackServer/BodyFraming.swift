@@ -22,8 +22,8 @@ enum BodyFraming: Equatable {
             throw .malformed("\(hosts) Host fields")
         }
         if !codings.isEmpty {
-            // A Content-Length field is ignored then (Foundation on Linux sends
-            // both); tests find it in the headers.
+            // A Content-Length field is ignored then (Foundation on Linux sends both); tests find it in the headers, and
+            // the connection is closed after the response.
             guard codings.count == 1, codings[0].lowercased() == "chunked" else {
                 throw .malformed("Transfer-Encoding: \(codings.joined(separator: ", "))", status: 501)
             }

@@ -8,11 +8,9 @@ import Foundation
     import Musl
 #endif
 
-/// A range of bytes in a buffer, for example a line; valid until that buffer
-/// changes.
+/// A range of bytes in a buffer, for example a line; valid until that buffer changes.
 ///
-/// It isn't an `UnsafeBufferPointer`, whose generic methods take most of the
-/// time of a request in a debug build.
+/// It isn't an `UnsafeBufferPointer`, whose generic methods take most of the time of a request in a debug build.
 struct Bytes {
     let base: UnsafePointer<UInt8>
     let count: Int
@@ -65,8 +63,7 @@ extension Bytes {
         return flags
     }()
 
-    /// Whether it is printable ASCII without spaces and fragments; other
-    /// characters must be percent-encoded.
+    /// Whether it is printable ASCII without spaces and fragments; other characters must be percent-encoded.
     var isTarget: Bool {
         var index = 0
         while index < count {
@@ -77,8 +74,7 @@ extension Bytes {
         return count > 0
     }
 
-    /// Whether it contains a control character that isn't allowed in a head,
-    /// except the given ones.
+    /// Whether it contains a control character that isn't allowed in a head, except the given ones.
     func hasControl(exceptTab: Bool = true, exceptReturn: Bool = false) -> Bool {
         var index = 0
         while index < count {

@@ -54,8 +54,7 @@ struct Connection {
         return ending == .keepAlive && !goesOn ? .close : ending
     }
 
-    /// Sends an error response, and gives the client, which may still be
-    /// sending, a second to read it.
+    /// Sends an error response, and gives the client, which may still be sending, a second to read it.
     private func refuse(_ reason: String, _ status: Int, _ writer: ResponseWriter, _ reader: RequestReader) {
         ledger.malformedRequest(reason)
         _ = writer.write(.text(reason + "\n", status: status).closing(), to: nil) {}

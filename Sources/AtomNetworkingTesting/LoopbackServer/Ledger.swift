@@ -66,8 +66,7 @@ final class Ledger: Sendable {
 // MARK: - Reports of connections
 
 extension Ledger {
-    /// Adds a connection and returns its number, or `nil` if the server has
-    /// been stopped.
+    /// Adds a connection and returns its number, or `nil` if the server has been stopped.
     func connectionAccepted(_ socket: Socket) -> Int? {
         update { state in
             guard !state.isStopped else { return nil }
@@ -79,8 +78,7 @@ extension Ledger {
         }
     }
 
-    /// After this only the connection's thread uses the socket, so that it can
-    /// be closed.
+    /// After this only the connection's thread uses the socket, so that it can be closed.
     func connectionReleased(_ number: Int) {
         state.withLock { _ = $0.lines.removeValue(forKey: number) }
     }
@@ -171,8 +169,7 @@ extension Ledger {
 extension Ledger {
     /// Suspends until the counts satisfy the condition.
     ///
-    /// Returns `false` if the time passes, the task is cancelled or the server
-    /// stops first.
+    /// Returns `false` if the time passes, the task is cancelled or the server stops first.
     func wait(seconds: Double, until isSatisfied: @escaping @Sendable (Counts) -> Bool) async -> Bool {
         let ticket = state.withLock { state in
             state.nextTicket += 1

@@ -13,20 +13,16 @@ extension LoopbackServer.Response {
 
     /// Only these steps: the writes are raw bytes.
     ///
-    /// After them the next request is read, unless the last step closes the
-    /// connection.
+    /// After them the next request is read, unless the last step closes the connection.
     public static func script(_ steps: [Step]) -> Self { Self(steps: steps) }
 
-    /// Closes the connection without sending a byte: the client gets an empty
-    /// reply, or a lost connection.
+    /// Closes the connection without sending a byte: the client gets an empty reply, or a lost connection.
     public static var closeImmediately: Self { Self(steps: [.close]) }
 
-    /// Resets the connection (RST) without sending a byte: the client gets a
-    /// lost connection.
+    /// Resets the connection (RST) without sending a byte: the client gets a lost connection.
     public static var reset: Self { Self(steps: [.reset]) }
 
-    /// Sends nothing until the client disconnects or the server stops: the
-    /// client gets a timeout.
+    /// Sends nothing until the client disconnects or the server stops: the client gets a timeout.
     public static var hang: Self { Self(steps: [.hang]) }
 }
 
@@ -66,9 +62,8 @@ extension LoopbackServer.Response {
         return response
     }
 
-    /// A `Content-Length` that is larger than the body, and then the connection
-    /// is closed: the client gets a lost connection, or an error for a body that
-    /// is too short.
+    /// A `Content-Length` that is larger than the body, and then the connection is closed: the client gets a lost
+    /// connection, or an error for a body that is too short.
     public static func truncated(
         declaredLength: Int, body: Data, status: Int = 200, headers: [(String, String)] = []
     ) -> Self {
@@ -78,9 +73,8 @@ extension LoopbackServer.Response {
     /// The same response with this `Content-Length`, whatever the length of its
     /// body; the connection is closed after it.
     ///
-    /// If it is larger than the body, the client gets an error for a body that
-    /// is too short. If it is smaller, the client gets so much of the body, and
-    /// must not take the rest for the next response.
+    /// If it is larger than the body, the client gets an error for a body that is too short. If it is smaller, the
+    /// client gets so much of the body, and must not take the rest for the next response.
     public func declaring(length: Int64) -> Self {
         var response = self
         response.framing = .length(length)
@@ -100,8 +94,7 @@ extension LoopbackServer.Response {
         paced(Pace(bytes: bytes, milliseconds: milliseconds, isForHeadOnly: false))
     }
 
-    /// The same response, whose head is sent in small parts with a pause after
-    /// each, and the body as usual.
+    /// The same response, whose head is sent in small parts with a pause after each, and the body as usual.
     public func slowHead(bytes: Int = 1, everyMilliseconds milliseconds: Int) -> Self {
         paced(Pace(bytes: bytes, milliseconds: milliseconds, isForHeadOnly: true))
     }
@@ -112,8 +105,7 @@ extension LoopbackServer.Response {
         return response
     }
 
-    /// The same response after an interim one (RFC 9110 §15.2), which a client
-    /// skips; each call adds one.
+    /// The same response after an interim one (RFC 9110 §15.2), which a client skips; each call adds one.
     public func afterInterim(_ status: Int = 103, headers: [(String, String)] = []) -> Self {
         var response = self
         let fields = headers.map { "\($0.0): \($0.1)\r\n" }.joined()
@@ -125,9 +117,8 @@ extension LoopbackServer.Response {
 // MARK: - Wrong, and without an end
 
 extension LoopbackServer.Response {
-    /// A chunked body of which one chunk is sound, and the next one has this
-    /// text instead of a size: the client gets an error for a response that isn't
-    /// HTTP.
+    /// A chunked body of which one chunk is sound, and the next one has this text instead of a size: the client gets an
+    /// error for a response that isn't HTTP.
     public static func badChunk(_ size: String = "xyz") -> Self {
         .script([
             .write(text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nsound\r\n\(size)\r\nbroken\r\n"),
@@ -154,11 +145,9 @@ extension LoopbackServer.Response {
     /// A small body that is large when the client has decompressed it: zeros,
     /// with `Content-Encoding: gzip`, of which a thousand take one byte.
     ///
-    /// It is valid, and a client that limits what it keeps gets that error. The
-    /// server doesn't hold it in memory.
+    /// It is valid, and a client that limits what it keeps gets that error. The server doesn't hold it in memory.
     ///
-    /// - Parameter length: The least length after decompression; it is rounded
-    ///   up a little.
+    /// - Parameter length: The least length after decompression; it is rounded up a little.
     public static func compressionBomb(length: Int64 = 1 << 30) -> Self {
         let bomb = ZeroBomb(length: length)
         return Self(

@@ -24,11 +24,9 @@ extension LoopbackServer {
     public final class Gate: Sendable {
         /// Waiting threads poll the pipe's read end.
         ///
-        /// Opening the gate closes its write end, which wakes all of them, now and
-        /// later.
+        /// Opening the gate closes its write end, which wakes all of them, now and later.
         ///
-        /// It is a descriptor, because a waiting server thread polls its socket at
-        /// the same time.
+        /// It is a descriptor, because a waiting server thread polls its socket at the same time.
         private struct State {
             var isOpen = false
             var readEnd: Int32 = -1
@@ -67,10 +65,9 @@ extension LoopbackServer {
 
         /// Blocks the thread until the gate is open.
         ///
-        /// It is meant for handlers, which run on their own thread. There it
-        /// returns early when the server is stopped, so that a forgotten gate can't
-        /// block a test forever. It doesn't notice when a client disconnects:
-        /// respond with `.after(gate)` or `.wait(gate)` for that.
+        /// It is meant for handlers, which run on their own thread. There it returns early when the server is stopped,
+        /// so that a forgotten gate can't block a test forever. It doesn't notice when a client disconnects: respond
+        /// with `.after(gate)` or `.wait(gate)` for that.
         @available(*, noasync, message: "This blocks the thread. Await the server's waitFor… methods instead.")
         public func wait() {
             while Self.waitForOne(of: self, -1) == nil {}
@@ -82,8 +79,7 @@ extension LoopbackServer {
             case stop
         }
 
-        /// Waits until a gate is open or this thread's server stops, for so many
-        /// milliseconds.
+        /// Waits until a gate is open or this thread's server stops, for so many milliseconds.
         ///
         /// - Returns: Which one is open already; `nil` after a time of waiting.
         static func waitForOne(of gate: LoopbackServer.Gate?, _ milliseconds: Int32) -> Opened? {

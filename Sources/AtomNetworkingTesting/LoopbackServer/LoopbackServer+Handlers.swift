@@ -3,8 +3,7 @@ import Foundation
 extension LoopbackServer {
     /// Responds to a request.
     ///
-    /// It runs on the connection's own thread, concurrently with others, and
-    /// may block.
+    /// It runs on the connection's own thread, concurrently with others, and may block.
     public typealias Handler = @Sendable (Request) -> Response
 
     /// A handler that chooses by method and path.

@@ -20,8 +20,7 @@ extension LoopbackServer {
         public internal(set) var target: String
         /// The HTTP version, `HTTP/1.1` for example.
         public internal(set) var version: String
-        /// The header fields in the order in which they were sent, with
-        /// repeats.
+        /// The header fields in the order in which they were sent, with repeats.
         public internal(set) var headers: [Field] = []
         /// The fields after a chunked body.
         public internal(set) var trailers: [Field] = []
@@ -33,17 +32,19 @@ extension LoopbackServer {
         public internal(set) var bodyLength: Int64 = 0
         /// The connection of the request; the first one accepted is 0.
         public internal(set) var connection = 0
-        /// Its position among all requests, which is its index in
-        /// ``LoopbackServer/requests``.
+        /// Its position among all requests, which is its index in ``LoopbackServer/requests``.
         public internal(set) var receivedAt = 0
 
-        /// What stands for the placeholders of the route, decoded, by their
-        /// names; see ``LoopbackServer/routes(_:)``.
+        /// What stands for the placeholders of the route, decoded, by their names; see ``LoopbackServer/routes(_:)``.
         public internal(set) var parameters: [String: String] = [:]
 
-        /// The path, percent-encoded as it was sent.
+        /// The path, percent-encoded as it was sent; of a target that is a whole URL, that of the URL.
         public var path: String {
-            target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[..<$0]) } ?? target
+            let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+            let path = target[..<end]
+            // What a proxy is sent (RFC 9112 §3.2.2).
+            guard let scheme = path.range(of: "://"), path.utf8.first != UInt8(ascii: "/") else { return String(path) }
+            return path[scheme.upperBound...].utf8.firstIndex(of: UInt8(ascii: "/")).map { String(path[$0...]) } ?? "/"
         }
 
         /// The text after the `?`, as it was sent; `nil` if there is no `?`.
@@ -57,8 +58,7 @@ extension LoopbackServer {
             return nil
         }
 
-        /// The values of all header fields with this name, ignoring case, in
-        /// order.
+        /// The values of all header fields with this name, ignoring case, in order.
         public func values(for name: String) -> [String] {
             headers.filter { $0.isNamed(name) }.map(\.value)
         }
@@ -87,8 +87,7 @@ extension LoopbackServer {
     }
 }
 
-/// Whether two field names are equal, ignoring the case of ASCII letters,
-/// without creating new strings.
+/// Whether two field names are equal, ignoring the case of ASCII letters, without creating new strings.
 func isSameName(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
     if left == right { return true }

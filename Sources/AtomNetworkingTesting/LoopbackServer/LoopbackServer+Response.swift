@@ -33,20 +33,16 @@ extension LoopbackServer {
             case generate(length: Int64, chunk: Int)
             /// Writes this many zeros, without storing them in memory.
             case zeros(length: Int64)
-            /// Writes the bytes again and again, until the client disconnects or
-            /// the server stops.
+            /// Writes the bytes again and again, until the client disconnects or the server stops.
             case endless(Data)
-            /// Sends the written bytes, then waits for the gate, and notices if
-            /// the client disconnects in the meantime.
+            /// Sends the written bytes, then waits for the gate, and notices if the client disconnects in the meantime.
             case wait(LoopbackServer.Gate)
             /// Sends the written bytes, then waits for this time, and notices
             /// if the client disconnects in the meantime.
             case delay(milliseconds: Int)
-            /// Sends the written bytes, then nothing until the client
-            /// disconnects or the server stops.
+            /// Sends the written bytes, then nothing until the client disconnects or the server stops.
             case hang
-            /// Sends the written bytes and closes the connection, even if the
-            /// response is incomplete.
+            /// Sends the written bytes and closes the connection, even if the response is incomplete.
             case close
             /// Sends the written bytes and resets the connection (RST).
             case reset
@@ -87,13 +83,11 @@ extension LoopbackServer {
             case chunked
         }
 
-        /// The status code; it has no meaning for `.raw`, `.script` and other
-        /// responses that aren't HTTP.
+        /// The status code; it has no meaning for `.raw`, `.script` and other responses that aren't HTTP.
         public var statusCode = 200
         /// The header fields in the order in which they are sent.
         public var headers: [(name: String, value: String)] = []
-        /// Whether the connection stays open; if not, `Connection: close` is
-        /// sent and the server closes the connection.
+        /// Whether the connection stays open; if not, `Connection: close` is sent and the server closes the connection.
         public var keepsAlive = true
         /// The fields after a chunked body.
         public var trailers: [(name: String, value: String)] = []
@@ -164,8 +158,7 @@ extension LoopbackServer.Response {
         .status(status, headers: [("Location", location)])
     }
 
-    /// A large body with a known pattern that isn't stored in memory, with
-    /// `Content-Length` or chunked.
+    /// A large body with a known pattern that isn't stored in memory, with `Content-Length` or chunked.
     public static func generated(
         length: Int64, chunk: Int = 65_536, chunked: Bool = false, headers: [(String, String)] = []
     ) -> Self {
@@ -174,16 +167,14 @@ extension LoopbackServer.Response {
             steps: [.generate(length: length, chunk: chunk)])
     }
 
-    /// A body that is sent step by step: chunked, or with the given
-    /// `Content-Length`.
+    /// A body that is sent step by step: chunked, or with the given `Content-Length`.
     public static func streamed(
         _ steps: [Step], status: Int = 200, headers: [(String, String)] = [], length: Int64? = nil
     ) -> Self {
         Self(status, headers, framing: length.map { .length($0) } ?? .chunked, steps: steps)
     }
 
-    /// A chunked body whose head and first part are sent at once, and the rest
-    /// when the gate is open.
+    /// A chunked body whose head and first part are sent at once, and the rest when the gate is open.
     public static func drip(
         _ parts: [Data], gate: LoopbackServer.Gate, status: Int = 200, headers: [(String, String)] = []
     ) -> Self {
@@ -221,8 +212,7 @@ extension LoopbackServer.Response {
         return response
     }
 
-    /// The same response with `Connection: close`; the connection is closed
-    /// after it.
+    /// The same response with `Connection: close`; the connection is closed after it.
     public func closing() -> Self {
         var response = self
         response.keepsAlive = false

@@ -41,14 +41,11 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - ipv6: Whether to listen on `::1` instead of 127.0.0.1.
-    ///   - port: A specific port, for example that of an earlier server; 0 for
-    ///     any free one.
-    ///   - keepsBodies: Whether requests keep their bodies, or only count the
-    ///     bytes.
+    ///   - port: A specific port, for example that of an earlier server; 0 for any free one.
+    ///   - keepsBodies: Whether requests keep their bodies, or only count the bytes.
     ///   - maximumBodyLength: A longer body gets a 413 and counts as malformed.
-    ///   - handler: Responds to a request. It is called on the connection's
-    ///     thread, concurrently, and may block. A handler that refers to its
-    ///     server should do so weakly, or ``stop()`` must be called.
+    ///   - handler: Responds to a request. It is called on the connection's thread, concurrently, and may block. A
+    ///     handler that refers to its server should do so weakly, or ``stop()`` must be called.
     /// - Throws: ``SetupError``
     public init(
         ipv6: Bool = false, port: Int = 0, keepsBodies: Bool = true, maximumBodyLength: Int64 = 1 << 30,
@@ -68,8 +65,7 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// Starts a server on a free port that chooses by method and path; see
-    /// ``routes(_:)``.
+    /// Starts a server on a free port that chooses by method and path; see ``routes(_:)``.
     ///
     /// - Throws: ``SetupError``
     public convenience init(routes: [String: Handler]) throws {
@@ -80,13 +76,11 @@ public final class LoopbackServer: Sendable {
         stop()
     }
 
-    /// Closes everything and ends all threads; after that the port refuses
-    /// connections.
+    /// Closes everything and ends all threads; after that the port refuses connections.
     ///
     /// Another call only waits for the end.
     ///
-    /// It waits up to ten seconds for running handlers, except when a handler
-    /// itself calls it.
+    /// It waits up to ten seconds for running handlers, except when a handler itself calls it.
     public func stop() {
         ledger.stop()
         threads.stop()
@@ -124,11 +118,9 @@ extension LoopbackServer {
 
     /// The largest number of requests that were in progress at once.
     ///
-    /// A request counts until just before the last bytes of its response are
-    /// sent, so the number isn't larger than the client's number. Only one that
-    /// the client has given up counts until the server notices, and one whose
-    /// steps go on behind the last byte, with ``Response/Step/wait(_:)`` for
-    /// example, until they are done.
+    /// A request counts until just before the last bytes of its response are sent, so the number isn't larger than the
+    /// client's number. Only one that the client has given up counts until the server notices, and one whose steps go
+    /// on behind the last byte, with ``Response/Step/wait(_:)`` for example, until they are done.
     public var mostRequestsAtOnce: Int { ledger.counts.mostAtOnce }
 
     /// How many connections have been accepted so far.
@@ -137,8 +129,7 @@ extension LoopbackServer {
     /// How many connections are open now.
     public var openConnections: Int { ledger.counts.openConnections }
 
-    /// How often a client disconnected before its request or the response was
-    /// complete.
+    /// How often a client disconnected before its request or the response was complete.
     public var disconnects: Int { ledger.counts.disconnects }
 
     /// How many of the ``disconnects`` happened in the middle of a request.
@@ -156,15 +147,13 @@ extension LoopbackServer {
 extension LoopbackServer {
     /// Suspends until this many requests have arrived.
     ///
-    /// Returns `false` if the time passes, the task is cancelled or the server
-    /// stops first.
+    /// Returns `false` if the time passes, the task is cancelled or the server stops first.
     @discardableResult
     public func waitForRequests(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.requests >= count }
     }
 
-    /// Suspends until this many requests are in progress at the same time, for
-    /// example waiting at a gate.
+    /// Suspends until this many requests are in progress at the same time, for example waiting at a gate.
     @discardableResult
     public func waitForRequestsInProgress(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.inProgress >= count }

@@ -2,8 +2,7 @@ import Foundation
 
 /// Reads the requests of a connection, one after the other.
 ///
-/// It is strict (RFC 9112), so that tests notice errors that a lenient server
-/// would ignore.
+/// It is strict (RFC 9112), so that tests notice errors that a lenient server would ignore.
 final class RequestReader {
     struct Limits: Sendable {
         var keepsBodies: Bool
@@ -20,6 +19,7 @@ final class RequestReader {
     }
 
     private static let largestHead = 1 << 20
+    private static let tooLarge = Failure.malformed("The body is too large", status: 413)
 
     private let socket: Socket
     private let limits: Limits
@@ -47,7 +47,9 @@ final class RequestReader {
         var request = try requestLine(of: line(budget: &budget))
         request.headers = try fields(budget: &budget)
         let framing = try BodyFraming(of: request)
-        if framing != .none, request["Expect"]?.lowercased() == "100-continue" {
+        if case .length(let length) = framing, length > limits.maximumBodyLength { throw Self.tooLarge }
+        // HTTP/1.0 knows no interim responses (RFC 9110 §15.2).
+        if framing != .none, request.version != "HTTP/1.0", request["Expect"]?.lowercased() == "100-continue" {
             let go = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
             _ = go.withUnsafeBytes { socket.sendAll($0) }
         }
@@ -139,8 +141,7 @@ final class RequestReader {
                 }
                 return arrived[0, length - 1]
             }
-            // Other protocols, for example a TLS handshake, may never send a
-            // line feed.
+            // Other protocols, for example a TLS handshake, may never send a line feed.
             if arrived[scanned, arrived.count].hasControl(exceptReturn: true) {
                 throw .malformed("Control characters: \(arrived.quoted)")
             }
@@ -153,9 +154,7 @@ final class RequestReader {
     // MARK: - Body
 
     private func readBytes(_ length: Int64, into request: inout LoopbackServer.Request) throws(Failure) {
-        guard length <= limits.maximumBodyLength - request.bodyLength else {
-            throw .malformed("The body is too large", status: 413)
-        }
+        guard length <= limits.maximumBodyLength - request.bodyLength else { throw Self.tooLarge }
         if limits.keepsBodies, length < 1 << 24, let length = Int(exactly: length) {
             request.body.reserveCapacity(request.body.count + length)
         }

@@ -11,8 +11,7 @@ final class ResponseWriter {
         case clientLeft
     }
 
-    /// From this size on, bytes are sent directly and not copied together with
-    /// others.
+    /// From this size on, bytes are sent directly and not copied together with others.
     private static let largeWrite = 65_536
 
     private let socket: Socket
@@ -20,8 +19,7 @@ final class ResponseWriter {
     private var pending: [UInt8] = []
     private var interruption: LoopbackServer.Response.Interruption?
     private var pace: LoopbackServer.Response.Pace?
-    /// How many bytes of the response have been sent, and where its head ends,
-    /// once that is known.
+    /// How many bytes of the response have been sent, and where its head ends, once that is known.
     private var sent: Int64 = 0
     private var headEnd: Int64?
     private var isInterrupted = false
@@ -32,8 +30,7 @@ final class ResponseWriter {
         self.reader = reader
     }
 
-    /// Sends a response; `ending` is called before the last bytes are sent, if
-    /// that point is reached.
+    /// Sends a response; `ending` is called before the last bytes are sent, if that point is reached.
     func write(
         _ response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: @escaping () -> Void
     ) -> Ending {
@@ -58,7 +55,7 @@ final class ResponseWriter {
         }
         let closes = append(headOf: response, to: request)
         headEnd = sent + Int64(pending.count)
-        let chunked = response.isChunked
+        let chunked = response.isChunked(for: request)
         if response.hasBody(for: request) {
             for (index, step) in response.steps.enumerated() {
                 // After a body in chunks there is still the last chunk.
@@ -115,7 +112,7 @@ final class ResponseWriter {
             switch name.utf8.count {
             case 10 where isSameName(name, "Connection"):
                 names.connection = true
-                if value.lowercased() == "close" { closes = true }
+                if isClose(value) { closes = true }
             case 14: names.length = names.length || isSameName(name, "Content-Length")
             case 17: names.coding = names.coding || isSameName(name, "Transfer-Encoding")
             default: break
@@ -125,7 +122,7 @@ final class ResponseWriter {
         switch response.framing {
         case .length(let length) where response.statusAllowsBody && !names.length && !names.coding:
             append(field: "Content-Length", String(length))
-        case .chunked where response.statusAllowsBody && !names.coding:
+        case .chunked where response.statusAllowsBody && !names.coding && response.isChunked(for: request):
             append(field: "Transfer-Encoding", "chunked")
         default: break
         }
@@ -232,8 +229,7 @@ final class ResponseWriter {
         ending?()
     }
 
-    /// Sends bytes up to the place where the response is interrupted, as fast as
-    /// it may be.
+    /// Sends bytes up to the place where the response is interrupted, as fast as it may be.
     private func send(_ bytes: UnsafeRawBufferPointer, isEnd: Bool = false) -> Bool {
         var rest = bytes[...]
         if let limit = interruption.flatMap({ limit(of: $0.position) }), sent + Int64(rest.count) >= limit {
@@ -316,14 +312,14 @@ extension LoopbackServer.Response {
         if case .bare = framing { false } else { true }
     }
 
-    fileprivate var isChunked: Bool {
-        if case .chunked = framing { true } else { false }
+    /// HTTP/1.0 knows no chunks: there the end of the connection ends the body (RFC 9112 §6.1).
+    fileprivate func isChunked(for request: LoopbackServer.Request?) -> Bool {
+        if case .chunked = framing { request?.version != "HTTP/1.0" } else { false }
     }
 
     fileprivate var statusAllowsBody: Bool { statusCode >= 200 && statusCode != 204 && statusCode != 304 }
 
-    /// RFC 9112 §6.3: a response to HEAD, or with certain statuses, ends with
-    /// its head.
+    /// RFC 9112 §6.3: a response to HEAD, or with certain statuses, ends with its head.
     fileprivate func hasBody(for request: LoopbackServer.Request?) -> Bool {
         !hasHead || (request?.method != "HEAD" && statusAllowsBody)
     }
@@ -343,7 +339,22 @@ extension LoopbackServer.Response.Step {
 
 extension LoopbackServer.Request {
     fileprivate var closesConnection: Bool {
-        guard let connection = self["Connection"] else { return version == "HTTP/1.0" }
-        return connection.lowercased() == "close" || version == "HTTP/1.0"
+        if version == "HTTP/1.0" { return true }
+        var (hasLength, hasCoding) = (false, false)
+        for field in headers {
+            switch field.name.utf8.count {
+            case 10 where field.isNamed("Connection") && isClose(field.value): return true
+            case 14: hasLength = hasLength || field.isNamed("Content-Length")
+            case 17: hasCoding = hasCoding || field.isNamed("Transfer-Encoding")
+            default: break
+            }
+        }
+        // Where the body ends may be read in two ways (RFC 9112 §6.3).
+        return hasLength && hasCoding
     }
+}
+
+/// Whether `close` is one of the options of a `Connection` field (RFC 9110 §7.6.1).
+private func isClose(_ value: String) -> Bool {
+    value.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces).lowercased() == "close" }
 }

@@ -61,8 +61,7 @@ final class ServerThreads: Sendable {
 enum ServerThread {
     private static let key = "LoopbackServer.stopping"
 
-    /// The gate that opens when this thread's server stops; `nil` on any other
-    /// thread.
+    /// The gate that opens when this thread's server stops; `nil` on any other thread.
     static var currentStop: LoopbackServer.Gate? {
         get { Thread.current.threadDictionary[key] as? LoopbackServer.Gate }
         set { Thread.current.threadDictionary[key] = newValue }

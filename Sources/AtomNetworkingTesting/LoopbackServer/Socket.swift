@@ -122,8 +122,7 @@ struct Socket: Sendable {
         return true
     }
 
-    /// Shuts down both directions, which wakes a thread that is blocked on the
-    /// socket.
+    /// Shuts down both directions, which wakes a thread that is blocked on the socket.
     ///
     /// The descriptor stays open.
     func shutDown() {
@@ -167,8 +166,7 @@ struct Socket: Sendable {
     }
 }
 
-/// Waits until the socket is readable or has ended, the gate is open or the
-/// time has passed.
+/// Waits until the socket is readable or has ended, the gate is open or the time has passed.
 ///
 /// A negative time means forever.
 @discardableResult
@@ -182,8 +180,7 @@ func poll(reading socket: Socket, gate: LoopbackServer.Gate?, milliseconds: Int3
     return (ready[0], ready[1])
 }
 
-/// Waits until one of the descriptors is readable or has ended; negative
-/// descriptors are ignored.
+/// Waits until one of the descriptors is readable or has ended; negative descriptors are ignored.
 @discardableResult
 func poll(waiting descriptors: [Int32], milliseconds: Int32) -> [Bool] {
     var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }

@@ -1,9 +1,7 @@
-/// A gzip file (RFC 1952) of many zeros, in three parts; the middle one is zeros
-/// itself.
+/// A gzip file (RFC 1952) of many zeros, in three parts; the middle one is zeros itself.
 ///
-/// One block of dynamic Huffman codes (RFC 1951 §3.2.7) has a literal zero and
-/// then only matches of 258 bytes at distance 1. Each match is two bits, both
-/// zero, so that a byte of the file stands for 1,032 bytes.
+/// One block of dynamic Huffman codes (RFC 1951 §3.2.7) has a literal zero and then only matches of 258 bytes at
+/// distance 1. Each match is two bits, both zero, so that a byte of the file stands for 1,032 bytes.
 struct ZeroBomb {
     let beginning: [UInt8]
     /// The number of zeros in the file.

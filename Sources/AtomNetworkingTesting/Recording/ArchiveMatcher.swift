@@ -1,9 +1,9 @@
 import AtomNetworking
+import AtomNetworkingExports
 import Foundation
 
 extension HTTPArchive {
-    /// What of a request must be as it was recorded, apart from the method and
-    /// the path, which always must.
+    /// What of a request must be as it was recorded, apart from the method and the path, which always must.
     public struct Comparison: OptionSet, Sendable, Hashable {
         /// A set of the parts below.
         public let rawValue: Int
@@ -15,11 +15,9 @@ extension HTTPArchive {
         public static let origin = Comparison(rawValue: 1)
         /// The items of the query, in any order.
         public static let query = Comparison(rawValue: 2)
-        /// The body: JSON and forms by their values, everything else by its
-        /// bytes.
+        /// The body: JSON and forms by their values, everything else by its bytes.
         ///
-        /// A body that isn't in the file, or of which the wire doesn't
-        /// keep everything, isn't compared.
+        /// A body that isn't in the file, or of which the wire doesn't keep everything, isn't compared.
         public static let body = Comparison(rawValue: 4)
         /// All of them.
         public static let everything: Comparison = [.origin, .query, .body]
@@ -77,9 +75,7 @@ struct ArchiveMatcher: RequestMatching {
     }
 
     /// Bytes that aren't UTF-8 stay distinct.
-    private static func text(_ data: Data) -> String {
-        String(data: data, encoding: .utf8) ?? data.base64EncodedString()
-    }
+    private static func text(_ data: Data) -> String { HARLog.text(data).text ?? "" }
 
     /// Each multipart body has a boundary of its own (RFC 2046 §5.1.1).
     private static func withoutBoundary(_ data: Data, _ mediaType: String) -> Data {

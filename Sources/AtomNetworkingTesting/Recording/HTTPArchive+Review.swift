@@ -4,16 +4,14 @@ import Foundation
 extension HTTPArchive {
     /// What a person must look at before a recording is committed.
     ///
-    /// It finds what names and forms tell: tokens, keys, addresses of people. It
-    /// can't know what a text means, so nobody should commit a recording that
-    /// nobody has read.
+    /// It finds what names and forms tell: tokens, keys, addresses of people. It can't know what a text means, so
+    /// nobody should commit a recording that nobody has read.
     public struct Review: Sendable {
         /// Something to look at.
         public struct Finding: Sendable, Hashable {
             /// What it is.
             public let kind: Kind
-            /// Where it is, for example `response body, user.email`; `[]` stands
-            /// for every index.
+            /// Where it is, for example `response body, user.email`; `[]` stands for every index.
             public let place: String
             /// Why it is found, without any value of the recording.
             public let reason: String
@@ -32,8 +30,7 @@ extension HTTPArchive {
             case personal
             /// Nobody has looked inside, because it isn't text.
             case unread
-            /// The recorder has hidden it, so the answer has the word `HIDDEN` in
-            /// its place, as a string.
+            /// The recorder has hidden it, so the answer has the word `HIDDEN` in its place, as a string.
             case hidden
             /// Can't be answered from the recording.
             case unanswerable
@@ -45,8 +42,7 @@ extension HTTPArchive {
         public let serverAddresses: [String]
         /// The number of entries.
         public let entryCount: Int
-        /// The findings, the most important kind first, and then in the order of
-        /// the file.
+        /// The findings, the most important kind first, and then in the order of the file.
         public let findings: [Finding]
 
         /// The findings of one kind.

@@ -66,8 +66,7 @@ public struct HTTPArchive: Sendable {
 
     /// What stands in the file, in the order in which it was sent.
     ///
-    /// Only the SDK's recorder writes that order; otherwise it is the order of the
-    /// file.
+    /// Only the SDK's recorder writes that order; otherwise it is the order of the file.
     public let entries: [Entry]
 
     /// Reads a file.

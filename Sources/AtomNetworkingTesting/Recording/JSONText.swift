@@ -8,8 +8,7 @@ indirect enum JSONText {
     /// A number, `true`, `false` or `null`.
     case other(NSObject)
 
-    /// - Returns: `nil` if it isn't JSON, or if it is neither an object nor an
-    ///   array.
+    /// - Returns: `nil` if it isn't JSON, or if it is neither an object nor an array.
     init?(_ data: Data) {
         guard let value = try? JSONSerialization.jsonObject(with: data) else { return nil }
         self.init(value)
@@ -59,8 +58,7 @@ indirect enum JSONText {
 
     private static func root(_ place: String) -> String { place.isEmpty ? "its beginning" : place }
 
-    /// Each string and number with its name and its place, in which `[]` stands
-    /// for every index.
+    /// Each string and number with its name and its place, in which `[]` stands for every index.
     func forEachValue(
         at place: String = "", named name: String = "",
         _ body: (_ place: String, _ name: String, _ value: String) -> Void

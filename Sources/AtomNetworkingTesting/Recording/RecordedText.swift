@@ -21,8 +21,7 @@ enum HiddenValue {
 }
 
 extension HiddenValue {
-    /// What differs between two lists whose order doesn't matter; empty if
-    /// nothing does.
+    /// What differs between two lists whose order doesn't matter; empty if nothing does.
     static func differences(
         _ items: [QueryItem], recorded: [QueryItem], _ subject: String
     ) -> [String] {

@@ -8,11 +8,9 @@ import Foundation
 extension HTTPArchive {
     /// Which entry answers a request.
     public enum Order: Sendable, Hashable {
-        /// The first one that is for this request and hasn't answered another
-        /// one.
+        /// The first one that is for this request and hasn't answered another one.
         case byRequest
-        /// The next one in the file. If it is for another request, the request
-        /// fails, and says so.
+        /// The next one in the file. If it is for another request, the request fails, and says so.
         case asRecorded
     }
 }
@@ -122,14 +120,16 @@ extension HTTPArchive.Entry {
             })
     }
 
-    /// A new token must not be the one that a server has rejected, whether the
-    /// session or the app has asked for it: each hidden one gets the number of
-    /// its entry.
+    /// A new token must not be the one that a server has rejected, whether the session or the app has asked for it:
+    /// each hidden one gets the number of its entry.
     private static func withDistinctTokens(_ body: Data, _ number: Int) -> Data {
-        guard let text = String(data: body, encoding: .utf8), text.contains(HiddenValue.mark) else { return body }
+        // Foundation drops a byte order mark.
+        let order = body.prefix(body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+        guard let text = String(data: body.dropFirst(order.count), encoding: .utf8), text.contains(HiddenValue.mark)
+        else { return body }
         let member = #"("[^"\\]*token[^"\\]*"\s*:\s*"\#(HiddenValue.mark))""#
         let numbered = text.replacingOccurrences(
             of: member, with: "$1-\(number)\"", options: [.regularExpression, .caseInsensitive])
-        return Data(numbered.utf8)
+        return order + Data(numbered.utf8)
     }
 }

@@ -45,8 +45,7 @@ enum SuspiciousText {
 
     private static func isNumber(_ value: String) -> Bool { Double(value) != nil }
 
-    /// A long word of one alphabet in which letters and digits are mixed, and no
-    /// UUID, date or name.
+    /// A long word of one alphabet in which letters and digits are mixed, and no UUID, date or name.
     private static func looksRandom(_ word: Substring) -> Bool {
         guard word.count >= 20, word.utf8.allSatisfy({ isTokenByte($0) }), UUID(uuidString: String(word)) == nil else {
             return false
@@ -62,8 +61,7 @@ enum SuspiciousText {
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-._~+%".utf8.contains(byte)
     }
 
-    /// How often a letter follows a digit, or the other way round, or the case
-    /// changes.
+    /// How often a letter follows a digit, or the other way round, or the case changes.
     private static func changes(_ word: Substring) -> Int {
         let classes = word.map { $0.isNumber ? 0 : $0.isUppercase ? 1 : $0.isLetter ? 2 : 3 }
         return zip(classes, classes.dropFirst()).filter { $0 != $1 }.count

@@ -17,9 +17,8 @@ public struct RecordedRequest: Sendable {
 
     /// The body; `nil` for a request without one.
     ///
-    /// Of a body that is longer than ``ScriptedTransport/maximumBodySize`` it is
-    /// the beginning. A body that is read while it is sent is complete as soon
-    /// as the request is answered; if that ends early, it is what was read.
+    /// Of a body that is longer than ``ScriptedTransport/maximumBodySize`` it is the beginning. A body that is read
+    /// while it is sent is complete as soon as the request is answered; if that ends early, it is what was read.
     public internal(set) var body: Data?
 
     /// The number of bytes of the body.
@@ -60,8 +59,7 @@ public struct RecordedRequest: Sendable {
     /// The value of the first item of the query with this name.
     public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
-    /// The fields of a form (`application/x-www-form-urlencoded`), decoded, in
-    /// order and with repeats.
+    /// The fields of a form (`application/x-www-form-urlencoded`), decoded, in order and with repeats.
     public var formItems: [QueryItem] { FormText.items(of: text) }
 
     /// The value of the first field of a form with this name.
@@ -70,8 +68,7 @@ public struct RecordedRequest: Sendable {
     /// The value of the first header field with this name.
     public subscript(name: String) -> String? { headerFields[name] }
 
-    /// The access token of the `Authorization` field (RFC 6750 §2.1); `nil` if
-    /// there is none.
+    /// The access token of the `Authorization` field (RFC 6750 §2.1); `nil` if there is none.
     public var bearerToken: String? {
         guard let value = headerFields["Authorization"], value.lowercased().hasPrefix("bearer ") else { return nil }
         return String(value.dropFirst(7))

@@ -18,8 +18,7 @@ struct ResponsePlayer: Sendable {
         queue.setSpecific(key: Self.isOnQueue, value: ObjectIdentifier(queue))
     }
 
-    /// Waits until the queue has done what it was given so far, unless that is
-    /// what calls.
+    /// Waits until the queue has done what it was given so far, unless that is what calls.
     func finishQueue() {
         if DispatchQueue.getSpecific(key: Self.isOnQueue) != ObjectIdentifier(queue) { queue.sync {} }
     }

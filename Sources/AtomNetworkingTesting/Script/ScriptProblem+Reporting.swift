@@ -3,26 +3,20 @@ import Foundation
 // Swift Testing and XCTest are looked up in the process, so that this library
 // works with both, with either and without them.
 extension ScriptProblem {
-    /// Makes a problem an issue of the test that is running, without ending the
-    /// process.
+    /// Makes a problem an issue of the test that is running, without ending the process.
     ///
-    /// - In a test of Swift Testing, and for a wire that was made in one, Swift
-    ///   Testing records an issue at the line of the script. If the wire goes
-    ///   away outside the test's task, the issue may be without a test's name;
-    ///   it fails the run all the same.
+    /// - In a test of Swift Testing, and for a wire that was made in one, Swift Testing records an issue at the line of
+    ///   the script. If the wire goes away outside the test's task, the issue may be without a test's name; it fails
+    ///   the run all the same.
     /// - Otherwise the running test case of XCTest fails, if there is one.
-    /// - In all other cases the text is written to standard error: in a program,
-    ///   in a preview, between two test cases, or where the libraries are linked
-    ///   in a way in which they can't be found. If Swift Testing can be found, it
-    ///   records an issue too, because nobody can tell whether its tests are
-    ///   running.
+    /// - In all other cases the text is written to standard error: in a program, in a preview, between two test cases,
+    ///   or where the libraries are linked in a way in which they can't be found. If Swift Testing can be found, it
+    ///   records an issue too, because nobody can tell whether its tests are running.
     ///
-    /// A wire that has answered may go away a moment after the test has ended. So
-    /// let a test end with ``ScriptedTransport/verify()``, or run it in
-    /// `Atom.withScript`: what these throw always belongs to it.
+    /// A wire that has answered may go away a moment after the test has ended. So let a test end with
+    /// ``ScriptedTransport/verify()``, or run it in `Atom.withScript`: what these throw always belongs to it.
     ///
-    /// What is reported after the last test has ended is lost, as with every
-    /// issue.
+    /// What is reported after the last test has ended is lost, as with every issue.
     public static func report(_ problem: ScriptProblem) {
         let place = problem.source ?? Place(#fileID, #filePath, #line)
         if place.isInSwiftTesting || isInSwiftTesting, recordIssue(problem, at: place) { return }
@@ -104,14 +98,11 @@ extension ScriptProblem {
         #endif
     }
 
-    /// A function by the name of its symbol, in the form in which Swift keeps a
-    /// closure.
+    /// A function by the name of its symbol, in the form in which Swift keeps a closure.
     ///
-    /// Its bits are one of the values below, if that has the function's own type
-    /// and owns no argument. A type of the test library is a generic parameter
-    /// there: both sides pass such values by address, because the test library
-    /// may change their size (library evolution), and because nothing is known
-    /// of them here.
+    /// Its bits are one of the values below, if that has the function's own type and owns no argument. A type of the
+    /// test library is a generic parameter there: both sides pass such values by address, because the test library may
+    /// change their size (library evolution), and because nothing is known of them here.
     private struct Function {
         let address: UnsafeMutableRawPointer
         let context: UnsafeMutableRawPointer? = nil

@@ -31,8 +31,7 @@ public struct ScriptProblem: Error, Sendable, Hashable {
         let fileID: String
         let filePath: StaticString
         let line: Int
-        /// Whether a test of Swift Testing was running there: on another thread
-        /// this isn't known any more.
+        /// Whether a test of Swift Testing was running there: on another thread this isn't known any more.
         let isInSwiftTesting: Bool
 
         init(_ fileID: String, _ filePath: StaticString, _ line: Int) {

@@ -42,8 +42,7 @@ public final class ScriptedExchange: TransportExchange {
         case resume
     }
 
-    /// What an end means for a body that is being read; each part may be called
-    /// again.
+    /// What an end means for a body that is being read; each part may be called again.
     struct BodyEnd: Sendable {
         /// Records what has been read, before anybody hears of the end.
         let note: @Sendable () -> Void
@@ -72,8 +71,7 @@ public final class ScriptedExchange: TransportExchange {
 
         /// How many threads send something or are about to.
         ///
-        /// The first one chooses the answer. With none the exchange waits for the
-        /// test.
+        /// The first one chooses the answer. With none the exchange waits for the test.
         var senders = 1
         /// Whether the wire counts it as busy.
         var isBusy = true
@@ -87,8 +85,7 @@ public final class ScriptedExchange: TransportExchange {
         var endsNow: Bool { isCancelled && endsOnCancel }
     }
 
-    /// The request's place among those that the wire has recorded; `nil` for one
-    /// that isn't recorded there.
+    /// The request's place among those that the wire has recorded; `nil` for one that isn't recorded there.
     let index: Int?
 
     private let state: Guarded<State>
@@ -109,8 +106,7 @@ public final class ScriptedExchange: TransportExchange {
 // MARK: - What has happened
 
 extension ScriptedExchange {
-    /// The request; a body that is read while it is sent is complete as soon as
-    /// the answer is chosen.
+    /// The request; a body that is read while it is sent is complete as soon as the answer is chosen.
     public internal(set) var request: RecordedRequest {
         get { state.withLock { $0.record } }
         set { state.withLock { $0.record = newValue } }
@@ -133,11 +129,9 @@ extension ScriptedExchange {
     /// Whether its last event has been sent.
     public var isOver: Bool { state.withLock { $0.receive == nil } }
 
-    /// Whether the SDK may hold the body of the response back; `false` by
-    /// default.
+    /// Whether the SDK may hold the body of the response back; `false` by default.
     ///
-    /// What the test sends in the meantime arrives all the same, as what is on
-    /// its way in a network.
+    /// What the test sends in the meantime arrives all the same, as what is on its way in a network.
     public var canPause: Bool {
         get { state.withLock { $0.canPause } }
         set { state.withLock { $0.canPause = newValue } }
@@ -152,12 +146,10 @@ extension ScriptedExchange {
 extension ScriptedExchange {
     /// Answers the request, in place of the answer that it waits for.
     ///
-    /// A request whose body is still being read takes no answer from the script
-    /// any more.
+    /// A request whose body is still being read takes no answer from the script any more.
     ///
-    /// - Parameter answer: What the script could say as well, also another
-    ///   ``ScriptedResponse/delayed(_:_:)``. How many requests it is for doesn't
-    ///   matter.
+    /// - Parameter answer: What the script could say as well, also another ``ScriptedResponse/delayed(_:_:)``. How many
+    ///   requests it is for doesn't matter.
     public func answer(_ answer: ScriptedResponse) {
         takeOver { [player] turn in player.perform(answer, self, turn) }
     }
@@ -195,8 +187,7 @@ extension ScriptedExchange {
         goOn(body)
     }
 
-    /// Of an exchange that is over nothing comes any more, and yet the test has
-    /// done something that it may wait for.
+    /// Of an exchange that is over nothing comes any more, and yet the test has done something that it may wait for.
     private func noteAct(of state: inout State) {
         if state.isDone { wire.withLock { $0.activity += 1 } }
     }
@@ -232,16 +223,14 @@ extension ScriptedExchange {
         push([.failed(TransportFailure(error, delivery: delivery))])
     }
 
-    /// Says what to do about the body that is being read when the exchange ends;
-    /// `nil` if none is.
+    /// Says what to do about the body that is being read when the exchange ends; `nil` if none is.
     func sendsBody(_ end: BodyEnd?) { state.withLock { $0.bodyEnd = end } }
 
     func hold(endsOnCancel: Bool) { state.withLock { $0.endsOnCancel = endsOnCancel } }
 
     /// Waits for an alarm, unless it has gone on since that turn.
     ///
-    /// - Parameter makeAlarm: Sets it; called under the lock, because it may go
-    ///   off at once, on another thread.
+    /// - Parameter makeAlarm: Sets it; called under the lock, because it may go off at once, on another thread.
     func wait(at turn: Int, until makeAlarm: () -> any Alarm) {
         state.withLock { state in
             guard state.receive != nil, !state.endsNow, turn == state.turn else { return }
@@ -253,8 +242,7 @@ extension ScriptedExchange {
     ///
     /// - Parameters:
     ///   - turn: Nothing is sent if it waits for something else by now.
-    ///   - body: Sends, on the thread that the wire's delivery says. It gets the
-    ///     turn that has begun.
+    ///   - body: Sends, on the thread that the wire's delivery says. It gets the turn that has begun.
     func goOn(at turn: Int? = nil, _ body: @escaping @Sendable (_ turn: Int) -> Void) {
         guard let turn = beginSending(at: turn) else { return }
         player.inDelivery {
@@ -263,8 +251,7 @@ extension ScriptedExchange {
         }
     }
 
-    /// - Returns: The turn that has begun; `nil` if it waits for something else by
-    ///   now.
+    /// - Returns: The turn that has begun; `nil` if it waits for something else by now.
     func beginSending(at turn: Int? = nil) -> Int? {
         let (begun, alarm) = state.withLock { state -> (Int?, (any Alarm)?) in
             guard turn == nil || turn == state.turn else { return (nil, nil) }
@@ -278,8 +265,7 @@ extension ScriptedExchange {
         return begun
     }
 
-    /// Says that this thread sends something, which what it waits for doesn't
-    /// depend on.
+    /// Says that this thread sends something, which what it waits for doesn't depend on.
     func joinSending() {
         state.withLock { state in
             state.senders += 1
@@ -327,8 +313,7 @@ extension ScriptedExchange {
         }
     }
 
-    /// The event that this thread has to send; the last one with what it means
-    /// for a body that is being read.
+    /// The event that this thread has to send; the last one with what it means for a body that is being read.
     private func next() -> (TransportEvent, @Sendable (TransportEvent) -> Void, BodyEnd?)? {
         state.withLock { state in
             guard !state.isSending, let receive = state.receive else { return nil }

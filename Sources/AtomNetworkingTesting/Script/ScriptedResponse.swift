@@ -3,8 +3,7 @@ import Foundation
 
 /// What a ``ScriptedTransport`` does with a request.
 ///
-/// An answer serves one request, unless ``times(_:)`` or ``always`` says
-/// otherwise.
+/// An answer serves one request, unless ``times(_:)`` or ``always`` says otherwise.
 public struct ScriptedResponse: Sendable {
     /// How the parts of a body end.
     public enum Ending: Sendable, Hashable {
@@ -82,11 +81,9 @@ extension ScriptedResponse {
     /// A value as JSON.
     ///
     /// - Parameters:
-    ///   - value: What the encoder gets. If it can't be encoded, the request
-    ///     fails, and says so.
+    ///   - value: What the encoder gets. If it can't be encoded, the request fails, and says so.
     ///   - status: The status code.
-    ///   - headerItems: The header fields; the media type is
-    ///     `application/json` unless one of them says otherwise.
+    ///   - headerItems: The header fields; the media type is `application/json` unless one of them says otherwise.
     ///   - encoder: For JSON that needs other settings.
     public static func json(
         _ value: any Encodable & Sendable, status: Int = 200, headerItems: [HeaderItem] = [],
@@ -119,8 +116,7 @@ extension ScriptedResponse {
     /// - Parameters:
     ///   - text: The body; it need not be valid.
     ///   - status: The status code.
-    ///   - headerItems: The header fields; the media type is
-    ///     `application/json` unless one of them says otherwise.
+    ///   - headerItems: The header fields; the media type is `application/json` unless one of them says otherwise.
     public static func json(text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedResponse {
         ScriptedResponse(
             status, headerItems, contentType: "application/json", parts: [Data(text.utf8)],
@@ -139,16 +135,14 @@ extension ScriptedResponse {
             name: "text, status \(status)")
     }
 
-    /// Bytes; the media type is `application/octet-stream` unless a header field
-    /// says otherwise.
+    /// Bytes; the media type is `application/octet-stream` unless a header field says otherwise.
     public static func data(_ data: Data, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedResponse {
         ScriptedResponse(
             status, headerItems, contentType: "application/octet-stream", parts: [data],
             name: "data, status \(status)")
     }
 
-    /// The content of a file, with the status 200; it is read in parts when it
-    /// is asked for.
+    /// The content of a file, with the status 200; it is read in parts when it is asked for.
     ///
     /// If it can't be read, the request fails, and says so.
     public static func file(_ file: URL, headerItems: [HeaderItem] = []) -> ScriptedResponse {
@@ -173,8 +167,7 @@ extension ScriptedResponse {
     /// A stream of server-sent events; each is a part of its own.
     ///
     /// - Parameters:
-    ///   - events: The events. An ID is written where it isn't that of the event
-    ///     before.
+    ///   - events: The events. An ID is written where it isn't that of the event before.
     ///   - headerItems: The header fields.
     ///   - ending: What comes after the last event.
     public static func events(
@@ -212,8 +205,7 @@ extension ScriptedResponse {
         return ScriptedResponse(status, items, name: "redirect, status \(status)")
     }
 
-    /// A 401 as a server sends it for an access token that it doesn't accept
-    /// (RFC 6750 §3.1).
+    /// A 401 as a server sends it for an access token that it doesn't accept (RFC 6750 §3.1).
     public static func unauthorized(
         challenge: String = #"Bearer error="invalid_token""#, headerItems: [HeaderItem] = []
     ) -> ScriptedResponse {
@@ -229,9 +221,9 @@ extension ScriptedResponse {
     ///
     /// - Parameters:
     ///   - code: Why.
-    ///   - delivery: Whether the request may have reached the server. With
-    ///     `.notSent` the service sends the request once more by itself, and
-    ///     needs an answer for that too.
+    ///   - delivery: Whether the request may have reached the server. With `.notSent`, and a code that may pass, such
+    ///     as `.cannotConnectToHost`, the service sends the request once more by itself, and needs an answer for that
+    ///     too.
     public static func failure(
         _ code: URLError.Code, delivery: AtomError.Delivery = .maybeSent
     ) -> ScriptedResponse {
@@ -248,8 +240,7 @@ extension ScriptedResponse {
         ScriptedResponse(.delayed(duration, answer), name: "\(answer.name) after \(duration)")
     }
 
-    /// An answer that the test gives by hand, with
-    /// ``ScriptedTransport/exchange(_:fileID:filePath:line:)``.
+    /// An answer that the test gives by hand, with ``ScriptedTransport/exchange(_:fileID:filePath:line:)``.
     ///
     /// Until then the exchange waits, as with ``never``.
     public static var held: ScriptedResponse { held { _ in } }
@@ -257,9 +248,8 @@ extension ScriptedResponse {
     /// An answer that the test gives by hand, in the closure or later.
     ///
     /// - Parameters:
-    ///   - endsOnCancel: Whether a cancelled exchange ends by itself, which is
-    ///     the default. Otherwise only the test ends it: its answer arrives
-    ///     although the request was cancelled, as it may with a network.
+    ///   - endsOnCancel: Whether a cancelled exchange ends by itself, which is the default. Otherwise only the test
+    ///     ends it: its answer arrives although the request was cancelled, as it may with a network.
     ///   - begin: Gets the exchange where ``computed(_:)`` would be asked: with
     ///     immediate delivery, inside the call that starts the request.
     public static func held(
@@ -270,9 +260,8 @@ extension ScriptedResponse {
 
     /// An answer that depends on the request.
     ///
-    /// - Parameter answer: Called when the body of the request is complete, where
-    ///   the wire's ``ScriptedTransport/Delivery`` says. If it throws, the request
-    ///   fails, and says so.
+    /// - Parameter answer: Called when the body of the request is complete, where the wire's
+    ///   ``ScriptedTransport/Delivery`` says. If it throws, the request fails, and says so.
     public static func computed(
         _ answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedResponse
     ) -> ScriptedResponse {

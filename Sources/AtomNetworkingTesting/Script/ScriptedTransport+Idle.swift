@@ -2,46 +2,34 @@ import AtomNetworking
 import Foundation
 
 extension ScriptedTransport {
-    /// Whether no exchange goes on without anybody's help, and every result has
-    /// reached its caller.
+    /// Whether no exchange goes on without anybody's help, and every result has reached its caller.
     public var isIdle: Bool { state.withLock { $0.isQuiet } }
 
-    /// Waits until the code under test has got what its requests bring, and
-    /// can't go on without anybody's help.
+    /// Waits until the code under test has got what its requests bring, and can't go on without anybody's help.
     ///
-    /// It waits until something has happened since its last return, or since the
-    /// beginning: a request has come, has gone on or has ended. Then it waits
-    /// until each exchange has ended or waits for the test
-    /// (``ScriptedResponse/never``, ``ScriptedResponse/delayed(_:_:)``, a held
-    /// refresh), and each result has reached its caller. Then it lets other tasks
-    /// go on. If they send something, all of that begins again.
+    /// It waits until something has happened since its last return, or since the beginning: a request has come, has
+    /// gone on or has ended. Then it waits until each exchange has ended or waits for the test
+    /// (``ScriptedResponse/never``, ``ScriptedResponse/delayed(_:_:)``, a held refresh), and each result has reached
+    /// its caller. Then it lets other tasks go on. If they send something, all of that begins again.
     ///
     /// What it promises:
-    /// - Code that calls the service on the main actor has run to its next
-    ///   suspension after the call, whatever the decoding took. So has code on
-    ///   another actor, once a call to that actor has returned.
-    /// - The same holds for completions on the main actor, and for those on the
-    ///   configuration's queue.
-    /// - A refresh that is due has been answered, and the requests that wait for it
-    ///   have gone on, unless it waits for the test, for a pause, or for a
-    ///   `TokenCredentialProvider`.
+    /// - Code that calls the service on the main actor has run to its next suspension after the call, whatever the
+    ///   decoding took. So has code on another actor, once a call to that actor has returned.
+    /// - The same holds for completions on the main actor, and for those on the configuration's queue.
+    /// - A refresh that is due has been answered, and the requests that wait for it have gone on, unless it waits for
+    ///   the test, for a pause, or for a `TokenCredentialProvider`.
     ///
-    /// What it can't promise, because nothing tells when other people's tasks
-    /// are done:
-    /// - Code that isn't on the calling actor, tasks that the code under test
-    ///   starts after the result, and loops over a stream or over the states of
-    ///   the session. They get some turns on the main actor and on other threads,
-    ///   and no more: use ``idle(until:isolation:)`` for them.
-    /// - Work that waits for something else, for example for `Task.sleep` or a
-    ///   retry's pause.
-    /// - Results while the body of a response is being streamed to its reader,
-    ///   after a stream of events, and after the first caller of a shared request
-    ///   has left it: they get those turns too.
+    /// What it can't promise, because nothing tells when other people's tasks are done:
+    /// - Code that isn't on the calling actor, tasks that the code under test starts after the result, and loops over a
+    ///   stream or over the states of the session. They get some turns on the main actor and on other threads, and no
+    ///   more: use ``idle(until:isolation:)`` for them.
+    /// - Work that waits for something else, for example for `Task.sleep` or a retry's pause.
+    /// - Results while the body of a response is being streamed to its reader, after a stream of events, and after the
+    ///   first caller of a shared request has left it: they get those turns too.
     ///
-    /// If nothing happens, it reports which requests, pauses and alarms are left,
-    /// and returns, after ``ManualClock/patience``: ten seconds of real time. A
-    /// test that expects nothing calls ``settle()``. It returns at once if its task
-    /// is cancelled. It needs ``install(in:)``, and one task at a time may wait.
+    /// If nothing happens, it reports which requests, pauses and alarms are left, and returns, after
+    /// ``ManualClock/patience``: ten seconds of real time. A test that expects nothing calls ``settle()``. It returns
+    /// at once if its task is cancelled. It needs ``install(in:)``, and one task at a time may wait.
     ///
     /// - Parameters:
     ///   - fileID: The file of the test, for that report.
@@ -80,9 +68,8 @@ extension ScriptedTransport {
 
     /// Advances the wire's clock, and lets the code under test go on at each alarm.
     ///
-    /// `ManualClock.advance(by:)` doesn't wait: what a request brings at an alarm
-    /// may come before or after the rest of the way. With this method a chain of
-    /// pauses always has the same end. It settles before, at each alarm and
+    /// `ManualClock.advance(by:)` doesn't wait: what a request brings at an alarm may come before or after the rest of
+    /// the way. With this method a chain of pauses always has the same end. It settles before, at each alarm and
     /// afterwards.
     ///
     /// - Parameter duration: How far; a negative one counts as zero.
@@ -176,8 +163,7 @@ extension ScriptedTransport {
 // MARK: - Waiting in vain
 
 extension ScriptedTransport {
-    /// Waits until the condition holds, and reports it if nothing happens any
-    /// more.
+    /// Waits until the condition holds, and reports it if nothing happens any more.
     ///
     /// - Returns: Whether it holds.
     @discardableResult
@@ -196,8 +182,7 @@ extension ScriptedTransport {
         return end == .held
     }
 
-    /// Looks after requests that the test awaits itself: it can't be let go, but
-    /// it can be told.
+    /// Looks after requests that the test awaits itself: it can't be let go, but it can be told.
     func watch() {
         let isWatched = state.withLock { state in
             defer { state.isWatched = true }
@@ -265,8 +250,7 @@ enum Turn {
     private static let many = 2_000
     /// After how many nothing comes any more.
     ///
-    /// A thread may stand still for longer than `many` of them take, so time
-    /// passes before each of the last.
+    /// A thread may stand still for longer than `many` of them take, so time passes before each of the last.
     static let most = 2_100
 
     static func limit(_ progress: WireState.SessionProgress) -> Int {
@@ -289,8 +273,7 @@ enum Turn {
 
     private static func bounded(_ patience: Duration) -> Duration { min(max(patience, .zero), .seconds(86_400)) }
 
-    /// Waits until nothing has happened for so long, in which other tasks have
-    /// had their turns.
+    /// Waits until nothing has happened for so long, in which other tasks have had their turns.
     ///
     /// - Parameter pulse: Changes when something has happened; `nil` ends it.
     /// - Returns: Whether that is so; `false` also if the task is cancelled.
@@ -308,15 +291,13 @@ enum Turn {
         return !Task.isCancelled
     }
 
-    /// Waits until a new task has run behind those that are ready, and then one
-    /// on the main actor.
+    /// Waits until a new task has run behind those that are ready, and then one on the main actor.
     static func takeOne() async {
         // None of a high priority: many tests that wait would hold up the others.
         for priority in [TaskPriority.medium, .background] {
-            // The value of the task isn't awaited: that would raise its priority.
-            // A continuation would do too, but when another thread resumes it
-            // before it's awaited, the thread sanitizer reports a race, because
-            // it doesn't see how Swift's runtime orders the two.
+            // The value of the task isn't awaited: that would raise its priority. A continuation would do too, but when
+            // another thread resumes it before it's awaited, the thread sanitizer reports a race, because it doesn't
+            // see how Swift's runtime orders the two.
             let (turn, end) = AsyncStream<Never>.makeStream()
             Task.detached(priority: priority) { end.finish() }
             for await _ in turn {}

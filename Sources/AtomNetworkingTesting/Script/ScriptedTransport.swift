@@ -38,8 +38,7 @@ import Foundation
 public final class ScriptedTransport: Transport {
     /// On which thread events are sent.
     public enum Delivery: Sendable, Hashable {
-        /// On a serial queue of the wire, never inside `start`: the code under
-        /// test meets the asynchrony of a network.
+        /// On a serial queue of the wire, never inside `start`: the code under test meets the asynchrony of a network.
         case asynchronous
         /// Inside `start`, unless the body of the request has to be read first:
         /// for code that uses a `Transport` directly.
@@ -56,8 +55,7 @@ public final class ScriptedTransport: Transport {
 
     /// The authorization server, at an origin of its own.
     ///
-    /// A service with a session gets its tokens there. Its requests aren't among
-    /// ``requests``, and need no answers.
+    /// A service with a session gets its tokens there. Its requests aren't among ``requests``, and need no answers.
     public let authorizationServer: ScriptedAuthorizationServer
 
     /// Where a service with a session keeps its tokens.
@@ -66,8 +64,7 @@ public final class ScriptedTransport: Transport {
     /// How many exchanges with one origin the service may have at a time.
     public let exchangesPerOrigin: Int?
 
-    /// The exchanges, and the places of those whose answer has been chosen, or that
-    /// have ended.
+    /// The exchanges, and the places of those whose answer has been chosen, or that have ended.
     struct Started {
         var exchanges: [ScriptedExchange] = []
         var ready: Set<Int> = []
@@ -81,21 +78,18 @@ public final class ScriptedTransport: Transport {
     /// The place in the test, for what nobody has verified.
     let place: ScriptProblem.Place
 
-    /// Creates a wire for a service that the app makes itself; ``install(in:)``
-    /// connects them.
+    /// Creates a wire for a service that the app makes itself; ``install(in:)`` connects them.
     ///
     /// - Parameters:
     ///   - answers: The script.
     ///   - exchangesPerOrigin: How many exchanges with one origin the service
     ///     may have at a time; `nil`, the default, for any number.
-    ///   - readsBodies: Whether a body that is read while it is sent is read to
-    ///     its end before the request is answered. With `false` it isn't read, as
-    ///     by a server that answers at once; a test can read it itself.
+    ///   - readsBodies: Whether a body that is read while it is sent is read to its end before the request is answered.
+    ///     With `false` it isn't read, as by a server that answers at once; a test can read it itself.
     ///   - delivery: On which thread events are sent.
     ///   - clock: By which delayed answers come.
-    ///   - onProblem: Hears what nobody has verified, when the wire goes away, and
-    ///     what the test has waited for in vain. By default that is
-    ///     ``ScriptProblem/report(_:)``: an issue of the test that is running.
+    ///   - onProblem: Hears what nobody has verified, when the wire goes away, and what the test has waited for in
+    ///     vain. By default that is ``ScriptProblem/report(_:)``: an issue of the test that is running.
     ///   - fileID: The file of the test, for that issue.
     ///   - filePath: The file of the test, for that issue.
     ///   - line: The line of the test, for that issue.
@@ -217,8 +211,7 @@ extension ScriptedTransport {
                 condition: condition), .computed(answer), times)
     }
 
-    /// Answers certain requests with any method, like
-    /// ``on(_:_:host:query:headerItems:times:where:answer:)``.
+    /// Answers certain requests with any method, like ``on(_:_:host:query:headerItems:times:where:answer:)``.
     public func on(
         _ path: String, host: String? = nil, query: [QueryItem] = [],
         headerItems: [HeaderItem] = [], times: Int? = nil,
@@ -272,9 +265,8 @@ extension ScriptedTransport {
     /// Waits until an exchange was started and its answer was chosen, or it has
     /// ended; then the test can answer it by hand.
     ///
-    /// If its task is cancelled before, for example by a test's time limit, it
-    /// returns an exchange that belongs to no request. So it does when nothing has
-    /// happened for ``ManualClock/patience``, and reports what there is.
+    /// If its task is cancelled before, for example by a test's time limit, it returns an exchange that belongs to no
+    /// request. So it does when nothing has happened for ``ManualClock/patience``, and reports what there is.
     ///
     /// - Parameters:
     ///   - index: The place of its request among ``requests``.
@@ -299,9 +291,8 @@ extension ScriptedTransport {
         return ScriptedExchange(record, index: nil, wire: Watched(WireState(answers: [])), player: player) { _ in }
     }
 
-    /// Everything that is wrong so far, a sentence or more each: what
-    /// ``verify()`` would throw, what has been thrown or reported already, and what
-    /// the test has waited for in vain.
+    /// Everything that is wrong so far, a sentence or more each: what ``verify()`` would throw, what has been thrown or
+    /// reported already, and what the test has waited for in vain.
     ///
     /// To read it doesn't count as verifying.
     public var problems: [String] {
@@ -309,13 +300,11 @@ extension ScriptedTransport {
         return state.withLock { $0.findings }
     }
 
-    /// Checks that every request was answered and that every answer was asked
-    /// for.
+    /// Checks that every request was answered and that every answer was asked for.
     ///
-    /// It waits until the answer of each request that was started has been
-    /// chosen, apart from those whose body waits for its producer. A test may call
-    /// it more than once. What it has thrown isn't reported again when the wire
-    /// goes away.
+    /// It waits until the answer of each request that was started has been chosen, apart from those whose body waits
+    /// for its producer. A test may call it more than once. What it has thrown isn't reported again when the wire goes
+    /// away.
     ///
     /// - Throws: Everything that is wrong.
     public func verify() throws(ScriptProblem) {

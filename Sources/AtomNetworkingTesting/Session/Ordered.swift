@@ -1,5 +1,4 @@
-/// What happens next, each a number of times, in the order in which a test
-/// orders it.
+/// What happens next, each a number of times, in the order in which a test orders it.
 struct Ordered<Event: Sendable>: Sendable {
     private var events: [(event: Event, count: Int)] = []
 

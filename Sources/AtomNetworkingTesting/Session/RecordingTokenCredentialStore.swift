@@ -82,8 +82,7 @@ public final class RecordingTokenCredentialStore: RefreshIntentRecording {
         state = other.state
     }
 
-    /// The stored tokens; setting them is what another process does, and isn't
-    /// recorded.
+    /// The stored tokens; setting them is what another process does, and isn't recorded.
     public var stored: TokenCredential? {
         get { state.withLock { $0.stored } }
         set { state.withLock { $0.stored = newValue } }
@@ -128,32 +127,27 @@ extension RecordingTokenCredentialStore {
         state.withLock { $0.saveFailures.add(error, count) }
     }
 
-    /// With which error every load fails, those of exchanges too; `nil`, the
-    /// default, if it doesn't.
+    /// With which error every load fails, those of exchanges too; `nil`, the default, if it doesn't.
     public var loadError: (any Error)? {
         get { state.withLock { $0.loadError } }
         set { state.withLock { $0.loadError = newValue } }
     }
 
-    /// With which error every write fails, those of exchanges too; `nil`, the
-    /// default, if it doesn't.
+    /// With which error every write fails, those of exchanges too; `nil`, the default, if it doesn't.
     public var saveError: (any Error)? {
         get { state.withLock { $0.saveError } }
         set { state.withLock { $0.saveError = newValue } }
     }
 
-    /// Lets exchanges that have their new tokens wait, until
-    /// ``releaseWrites()``, before they store them.
+    /// Lets exchanges that have their new tokens wait, until ``releaseWrites()``, before they store them.
     ///
-    /// Nobody else exchanges or saves in the meantime. A cancelled exchange
-    /// waits too.
+    /// Nobody else exchanges or saves in the meantime. A cancelled exchange waits too.
     public func holdWrites() { state.withLock { $0.holdsWrites = true } }
 
     /// Lets the exchanges that wait store their tokens; later ones don't wait.
     public func releaseWrites() { state.withLock { $0.holdsWrites = false } }
 
-    /// The refresh token of which somebody has noted that it is about to be
-    /// sent; `nil` when there is no note.
+    /// The refresh token of which somebody has noted that it is about to be sent; `nil` when there is no note.
     ///
     /// Setting it is what a process does that is killed in its refresh.
     public var refreshIntent: String? {
@@ -184,8 +178,7 @@ extension RecordingTokenCredentialStore {
         }
     }
 
-    /// Reads the tokens, computes new ones, and stores them, while no other
-    /// caller exchanges or saves.
+    /// Reads the tokens, computes new ones, and stores them, while no other caller exchanges or saves.
     ///
     /// Tokens that the test sets in the meantime stay.
     ///

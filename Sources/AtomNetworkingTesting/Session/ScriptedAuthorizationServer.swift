@@ -41,8 +41,7 @@ public final class ScriptedAuthorizationServer: Sendable {
         public var revocations = 0
         /// Requests to the service with a valid access token.
         public var accepted = 0
-        /// Requests to the service with an access token that has expired or was
-        /// revoked.
+        /// Requests to the service with an access token that has expired or was revoked.
         public var dead = 0
         /// Requests to the service with an access token that was never issued.
         public var unknown = 0
@@ -111,8 +110,7 @@ public final class ScriptedAuthorizationServer: Sendable {
     /// The revocation endpoint.
     public var revocationEndpoint: AuthorizationEndpoint { Self.endpoint("/revoke") }
 
-    /// Begins a new sign-in and returns its tokens, for example for
-    /// `Atom.signIn(with:)`.
+    /// Begins a new sign-in and returns its tokens, for example for `Atom.signIn(with:)`.
     public func signIn() -> TokenCredential {
         let now = (clock.now, clock.date)
         return state.withLock { state in
@@ -126,13 +124,11 @@ public final class ScriptedAuthorizationServer: Sendable {
 
     /// A method of authentication with this server; its options can be changed.
     ///
-    /// From now on the wire answers a request with a 401 if it has an access
-    /// token that isn't valid.
+    /// From now on the wire answers a request with a 401 if it has an access token that isn't valid.
     ///
     /// - Parameters:
     ///   - store: Where the tokens are kept, for example `wire.tokenStore`.
-    ///   - provider: Signs a user in when a refresh can't help, with tokens of
-    ///     ``signIn()``.
+    ///   - provider: Signs a user in when a refresh can't help, with tokens of ``signIn()``.
     public func authentication(
         _ store: any TokenCredentialStore, signIn provider: (any TokenCredentialProvider)? = nil
     ) -> BearerAuthentication {
@@ -178,8 +174,7 @@ extension ScriptedAuthorizationServer {
     /// Grants the next refresh, and the connection is lost before the answer.
     public func loseAnswerOfNextRefresh() { add(.lostAnswer, 1) }
 
-    /// Grants the next refresh, and answers when the clock has been advanced so
-    /// far.
+    /// Grants the next refresh, and answers when the clock has been advanced so far.
     public func delayNextRefresh(by duration: Duration) { add(.delay(duration), 1) }
 
     /// Grants refreshes, but answers them only after ``releaseRefreshes()``.
@@ -300,8 +295,7 @@ extension ScriptedAuthorizationServer {
                 + #""expires_in":\#(state.lifetime / .seconds(1))\#(addition)}"#)
     }
 
-    /// Whether the client has authenticated, in the body or with Basic (RFC 6749
-    /// §2.3.1).
+    /// Whether the client has authenticated, in the body or with Basic (RFC 6749 §2.3.1).
     private static func isClient(_ request: RecordedRequest) -> Bool {
         if let authorization = request["Authorization"] {
             return authorization == "Basic " + Data("client:secret".utf8).base64EncodedString()

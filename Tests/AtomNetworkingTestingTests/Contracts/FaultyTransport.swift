@@ -12,7 +12,8 @@ final class FaultyTransport: Transport {
         case bodyBeforeHead, twoEnds, dataAfterTheEnd, noEnd
         case overlappingEvents
         case cutIsComplete, cutHeadIsComplete, refusedHeadIsComplete
-        case claimsNotSent
+        case repeatsFailed, repeatsOverKeptConnections, repeatsPosts
+        case claimsNotSent, claimsKeptNotSent, claimsCancelledNotSent
         case noEndAfterCancel, finishesCancelled
         case eventInsideCancel
         case lateCancelReports
@@ -21,6 +22,7 @@ final class FaultyTransport: Transport {
         case swapsRequests
         case followsRedirects
         case keepsCookies
+        case answersFromMemory, asksWhetherChanged
         case hidesBodyOf401
         case losesQuery
         case losesRepeatedField
@@ -28,7 +30,7 @@ final class FaultyTransport: Transport {
         case addsField
         case joinsCookies
         case miscountsSent, losesBody
-        case losesStreams
+        case losesStreams, reportsNothingOfStreams
         case readsStreamsAhead
         case losesLastPart
         case leavesCoding
@@ -36,7 +38,7 @@ final class FaultyTransport: Transport {
         case keepsConnections
         case mixesBodies, waitsForOthers
         case measuresUnasked, measuresTwice
-        case ignoresPause, losesPausedParts
+        case ignoresPause, losesPausedParts, readsWhilePaused
         case endsWithTransport
 
         /// The check that finds it.
@@ -44,10 +46,11 @@ final class FaultyTransport: Transport {
             switch self {
             case .bodyBeforeHead, .twoEnds, .dataAfterTheEnd, .noEnd: .eventsInOrder
             case .overlappingEvents: .oneEventAtATime
-            case .cutIsComplete: .brokenResponsesFail
+            case .cutIsComplete, .repeatsFailed: .brokenResponsesFail
+            case .repeatsOverKeptConnections: .requestsAreSentOnce
             case .cutHeadIsComplete: .brokenHeadsFail
             case .refusedHeadIsComplete: .differingLengthsFail
-            case .claimsNotSent: .deliveryIsHonest
+            case .claimsNotSent, .claimsKeptNotSent, .claimsCancelledNotSent, .repeatsPosts: .deliveryIsHonest
             case .noEndAfterCancel, .finishesCancelled: .cancelledExchangesEnd
             case .eventInsideCancel: .cancelIsQuiet
             case .lateCancelReports: .lateCancelDoesNothing
@@ -56,6 +59,7 @@ final class FaultyTransport: Transport {
             case .swapsRequests: .requestsKeepTheirOrder
             case .followsRedirects: .redirectsAreNotFollowed
             case .keepsCookies: .cookiesAreNotKept
+            case .answersFromMemory, .asksWhetherChanged: .responsesAreNotKept
             case .hidesBodyOf401: .challengesAreNotAnswered
             case .losesQuery: .targetsAreExact
             case .losesRepeatedField: .headerFieldsAreSent
@@ -63,7 +67,7 @@ final class FaultyTransport: Transport {
             case .addsField: .headerFieldsAreNotAdded
             case .joinsCookies: .headerFieldsAreReceived
             case .miscountsSent, .losesBody: .bodiesAreSent
-            case .losesStreams: .streamedBodiesAreSent
+            case .losesStreams, .reportsNothingOfStreams: .streamedBodiesAreSent
             case .readsStreamsAhead: .streamsAreReadOnDemand
             case .losesLastPart: .bodiesAreReceived
             case .leavesCoding: .bodiesAreDecoded
@@ -71,7 +75,7 @@ final class FaultyTransport: Transport {
             case .keepsConnections: .freshConnections
             case .mixesBodies, .waitsForOthers: .exchangesSideBySide
             case .measuresUnasked, .measuresTwice: .metricsAreInPlace
-            case .ignoresPause, .losesPausedParts: .pauseHoldsBack
+            case .ignoresPause, .losesPausedParts, .readsWhilePaused: .pauseHoldsBack
             case .endsWithTransport: .exchangesOutliveTheTransport
             }
         }
@@ -89,8 +93,7 @@ final class FaultyTransport: Transport {
 
     private let fault: Fault
     private let base = ServiceConfiguration().makeDefaultTransport()
-    private let cookies = Shared<[String]>([])
-    private let bodies = Shared<[Data]>([])
+    private let memory = Memory()
     private let running = Shared<[any TransportExchange]>([])
     private let swapped = Shared<(@Sendable () -> Void)?>(nil)
 
@@ -105,6 +108,10 @@ final class FaultyTransport: Transport {
     ) -> any TransportExchange {
         let exchange = FaultyExchange(fault, receive)
         if fault == .waitsForOthers, running.value.count == 40 { return exchange }
+        if fault == .answersFromMemory, let events = memory.responses.value[request.target.absoluteString] {
+            for event in events { receive(event) }
+            return exchange
+        }
         switch (fault, request.body) {
         case (.swapsRequests, _):
             let begin = { @Sendable [base] in exchange.begin(base.start(request, receive: receive)) }
@@ -126,7 +133,7 @@ final class FaultyTransport: Transport {
             return exchange
         default: break
         }
-        let filter = Filter(fault, exchange, cookies, bodies, request)
+        let filter = Filter(fault, exchange, memory, request)
         let base = base
         let end = DispatchSemaphore(value: 0)
         let started = base.start(changed(request)) { [fault] event in
@@ -135,6 +142,9 @@ final class FaultyTransport: Transport {
             {
                 exchange.isReplaced.change { $0 = true }
                 exchange.begin(base.start(next) { filter.receive($0) })
+            } else if case .failed = event, filter.repeatsRequest, !exchange.isReplaced.value {
+                exchange.isReplaced.change { $0 = true }
+                exchange.begin(base.start(request) { filter.receive($0) })
             } else if !exchange.isReplaced.value {
                 filter.receive(event)
             }
@@ -152,7 +162,9 @@ final class FaultyTransport: Transport {
         var fields = request.headerFields
         switch fault {
         case .keepsCookies:
-            if let cookie = cookies.value.last { fields.append(name: "Cookie", value: cookie) }
+            if let cookie = memory.cookies.value.last { fields.append(name: "Cookie", value: cookie) }
+        case .asksWhetherChanged:
+            if memory.hasFinished.value { fields.append(name: "If-None-Match", value: "\"1\"") }
         case .losesRepeatedField:
             fields["X-Repeat"] = fields["X-Repeat"]
         case .sortsFields:
@@ -206,26 +218,46 @@ extension TransportBodyReader {
     }
 }
 
+/// What a transport must not keep from one exchange for the next.
+private final class Memory: Sendable {
+    let cookies = Shared<[String]>([])
+    let bodies = Shared<[Data]>([])
+    let responses = Shared<[String: [TransportEvent]]>([:])
+    /// Whether an exchange has left a connection behind.
+    let hasFinished = Shared(false)
+}
+
 /// Hands events on, with the fault.
 private final class Filter: Sendable {
     private let fault: FaultyTransport.Fault
     private let exchange: FaultyExchange
-    private let cookies: Shared<[String]>
-    private let bodies: Shared<[Data]>
+    private let memory: Memory
     private let request: TransportRequest
+    private let isOverKeptConnection: Bool
     private let held = Shared<Data?>(nil)
     private let status = Shared(0)
+    private let events = Shared<[TransportEvent]>([])
 
-    init(
-        _ fault: FaultyTransport.Fault, _ exchange: FaultyExchange, _ cookies: Shared<[String]>,
-        _ bodies: Shared<[Data]>, _ request: TransportRequest
-    ) {
-        (self.fault, self.exchange, self.cookies, self.bodies) = (fault, exchange, cookies, bodies)
-        self.request = request
+    init(_ fault: FaultyTransport.Fault, _ exchange: FaultyExchange, _ memory: Memory, _ request: TransportRequest) {
+        (self.fault, self.exchange, self.memory, self.request) = (fault, exchange, memory, request)
+        isOverKeptConnection = memory.hasFinished.value
+    }
+
+    /// Whether a failure starts the exchange again.
+    var repeatsRequest: Bool {
+        guard status.value == 0, !exchange.isCancelled.value else { return false }
+        return switch fault {
+        case .repeatsFailed: true
+        case .repeatsOverKeptConnections: isOverKeptConnection
+        case .repeatsPosts: request.method == "POST"
+        default: false
+        }
     }
 
     func receive(_ event: TransportEvent) {
+        if fault == .answersFromMemory { events.change { $0.append(event) } }
         switch event {
+        case .sent where fault == .reportsNothingOfStreams && request.body?.data == nil: break
         case .sent(let count): exchange.give(.sent(fault == .miscountsSent ? count + 1 : count))
         case .response(let head): receive(head)
         case .data(let data): receive(data)
@@ -241,7 +273,9 @@ private final class Filter: Sendable {
         status.change { $0 = head.statusCode }
         if fault == .bodyBeforeHead { exchange.give(.data(Data([1]))) }
         if fault == .showsInterim { exchange.give(.response(TransportResponse(statusCode: 103))) }
-        if fault == .keepsCookies, let cookie = head.headerFields["Set-Cookie"] { cookies.change { $0.append(cookie) } }
+        if fault == .keepsCookies, let cookie = head.headerFields["Set-Cookie"] {
+            memory.cookies.change { $0.append(cookie) }
+        }
         guard fault == .joinsCookies else { return exchange.give(.response(head)) }
         var fields = head.headerFields
         fields["Set-Cookie"] = fields.values(for: "Set-Cookie").joined(separator: ", ")
@@ -256,8 +290,8 @@ private final class Filter: Sendable {
             if let held = held.value { exchange.give(.data(held)) }
             held.change { $0 = data }
         case .mixesBodies:
-            bodies.change { $0.append(data) }
-            exchange.give(.data(bodies.value[0]))
+            memory.bodies.change { $0.append(data) }
+            exchange.give(.data(memory.bodies.value[0]))
         case .losesPausedParts where exchange.wasPaused.value: break
         case .overlappingEvents:
             let isDone = DispatchSemaphore(value: 0)
@@ -278,6 +312,9 @@ private final class Filter: Sendable {
             exchange.give(.response(TransportResponse(statusCode: 200)))
             end(.finished)
         case .claimsNotSent: end(.failed(TransportFailure(failure.error, delivery: .notSent)))
+        case .claimsKeptNotSent where isOverKeptConnection && status.value == 0,
+            .claimsCancelledNotSent where exchange.isCancelled.value && status.value == 0 && request.body != nil:
+            end(.failed(TransportFailure(failure.error, delivery: .notSent)))
         case .noEndAfterCancel where exchange.isCancelled.value: break
         case .forgetsEndWhenCancelledInside where exchange.wasCancelledInside.value: break
         case .finishesCancelled where exchange.isCancelled.value:
@@ -292,6 +329,11 @@ private final class Filter: Sendable {
         if fault == .noEnd { return }
         if fault == .measuresUnasked, !request.wantsMetrics { exchange.give(.measured(TransportMetrics())) }
         exchange.hasEnded.change { $0 = true }
+        if case .finished = event {
+            memory.hasFinished.change { $0 = true }
+            let events = events.value
+            memory.responses.change { $0[request.target.absoluteString] = events }
+        }
         exchange.give(event)
         if fault == .twoEnds { exchange.give(event) }
         if fault == .dataAfterTheEnd { exchange.give(.data(Data([1]))) }
@@ -308,6 +350,14 @@ private final class FaultyExchange: TransportExchange {
     private let receive: @Sendable (TransportEvent) -> Void
     private let receiver = Shared<ObjectIdentifier?>(nil)
     private let base = Shared<(any TransportExchange)?>(nil)
+    private let waiting = Shared(Waiting())
+
+    /// What is read while the exchange is paused.
+    private struct Waiting {
+        var events: [TransportEvent] = []
+        var isPaused = false
+        var isGiving = false
+    }
 
     init(_ fault: FaultyTransport.Fault, _ receive: @escaping @Sendable (TransportEvent) -> Void) {
         (self.fault, self.receive) = (fault, receive)
@@ -319,6 +369,25 @@ private final class FaultyExchange: TransportExchange {
     }
 
     func give(_ event: TransportEvent) {
+        guard fault == .readsWhilePaused else { return handOn(event) }
+        waiting.change { $0.events.append(event) }
+        giveWaiting()
+    }
+
+    private func giveWaiting() {
+        while true {
+            let next = waiting.change { waiting -> TransportEvent? in
+                guard !waiting.isPaused, !waiting.isGiving, !waiting.events.isEmpty else { return nil }
+                waiting.isGiving = true
+                return waiting.events.removeFirst()
+            }
+            guard let next else { return }
+            handOn(next)
+            waiting.change { $0.isGiving = false }
+        }
+    }
+
+    private func handOn(_ event: TransportEvent) {
         receiver.change { $0 = ObjectIdentifier(Thread.current) }
         receive(event)
         receiver.change { $0 = nil }
@@ -339,11 +408,16 @@ private final class FaultyExchange: TransportExchange {
 
     func pause() -> Bool {
         wasPaused.change { $0 = true }
-        if fault == .ignoresPause || fault == .losesPausedParts { return true }
+        waiting.change { $0.isPaused = true }
+        if [.ignoresPause, .losesPausedParts, .readsWhilePaused].contains(fault) { return true }
         return base.value?.pause() ?? false
     }
 
-    func resume() { base.value?.resume() }
+    func resume() {
+        waiting.change { $0.isPaused = false }
+        giveWaiting()
+        base.value?.resume()
+    }
 }
 
 /// A value under a lock.

@@ -41,6 +41,15 @@ import Testing
         }.get()
     }
 
+    @Test("An object needs only serve one call at a time")
+    func oneCallAtATime() async throws {
+        let checks = Set(TokenCredentialStoreContract.Check.allCases)
+        let places = Places { SharedPlace() }
+        try await TokenCredentialStoreContract.check(
+            checks.subtracting([.waitIsBounded]), isShared: true, patience: .seconds(120)
+        ) { OneCallStore(SharedPlaceStore(places[$0])) }.get()
+    }
+
     @Test("The recording store meets it, except that it waits for ever")
     func recording() async throws {
         let stores = Shared<[String: RecordingTokenCredentialStore]>([:])
@@ -68,6 +77,43 @@ import Testing
         }
         #expect(report.failures.map(\.name) == [fault.check.rawValue])
     }
+}
+
+/// A sound store that refuses a call during another one, as a connection to a database does.
+private final class OneCallStore: RefreshIntentRecording {
+    struct Busy: Error {}
+
+    private let base: SharedPlaceStore
+    private let isBusy = Shared(false)
+
+    init(_ base: SharedPlaceStore) { self.base = base }
+
+    private func alone<Result: Sendable>(_ call: () async throws -> Result) async throws -> Result {
+        let wasBusy = isBusy.change { isBusy in
+            defer { isBusy = true }
+            return isBusy
+        }
+        if wasBusy { throw Busy() }
+        defer { isBusy.change { $0 = false } }
+        return try await call()
+    }
+
+    func load() async throws -> TokenCredential? { try await alone { try await base.load() } }
+
+    func save(_ credential: TokenCredential?) async throws { try await alone { try await base.save(credential) } }
+
+    func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        try await alone { try await base.exchange(body) }
+    }
+
+    // These are called inside an exchange.
+    func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
+        try await base.recordRefreshIntent(for: credential)
+    }
+
+    func removeRefreshIntent(for credential: TokenCredential) async { await base.removeRefreshIntent(for: credential) }
 }
 
 /// The places of a test.

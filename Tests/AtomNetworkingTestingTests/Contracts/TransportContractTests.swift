@@ -19,6 +19,16 @@ import Testing
         #expect(report.failures.map(\.name) == [fault.check.rawValue])
     }
 
+    @Test("What URLSession adds on Apple's systems may be added")
+    func addedByTheSystem() async throws {
+        try await TransportContract.check([.headerFieldsAreNotAdded], patience: .seconds(120)) {
+            AddingTransport(fields: [
+                ("Accept-Language", "en"), ("Upload-Draft-Interop-Version", "6"), ("Upload-Complete", "?1"),
+                ("Upload-Length", "1"),
+            ])
+        }.get()
+    }
+
     @Test("A report reads well")
     func description() async {
         let report = await TransportContract.check([.cookiesAreNotKept, .targetsAreExact], patience: .seconds(120)) {
@@ -32,5 +42,21 @@ import Testing
         #expect(report.description == expected)
         #expect(throws: ContractReport.Violation.self) { try report.get() }
         do { try report.get() } catch { #expect("\(error)" == expected) }
+    }
+}
+
+/// Adds header fields to each request.
+private struct AddingTransport: Transport {
+    let fields: [(String, String)]
+    private let base = ServiceConfiguration().makeDefaultTransport()
+
+    init(fields: [(String, String)]) { self.fields = fields }
+
+    func start(
+        _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        var all = request.headerFields
+        for (name, value) in fields { all.append(name: name, value: value) }
+        return base.start((try? request.replacing(headerFields: all)) ?? request, receive: receive)
     }
 }

@@ -52,7 +52,7 @@ import Testing
             {"name":"q","value":"a b"}]},"bodySize":5},"response":{"status":200,"statusText":"","httpVersion":"h2",
             "headers":[{"name":"content-encoding","value":"br"},{"name":"content-length","value":"9"},
             {"name":"x-a","value":"b"}],"content":{"size":2,"mimeType":"text/plain","text":"aGk=","encoding":"base64"},
-            "redirectURL":""},"time":1.5},
+            "redirectURL":""},"time":1.5,"connection":443},
             {"request":{"method":"GET","url":"https://api.example.com/lost"},"response":{"status":0}}]}}
             """#
         let archive = try HTTPArchive(Data([0xEF, 0xBB, 0xBF]) + Data(text.utf8))

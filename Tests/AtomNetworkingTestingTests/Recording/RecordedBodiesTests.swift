@@ -154,6 +154,42 @@ struct RecordedBodiesTests {
         #expect(try await recorded(answer, showing: .everything) == body)
     }
 
+    @Test(arguments: [RequestDisclosure.allButCredentials, .everything])
+    func aByteOrderMarkStays(disclosure: RequestDisclosure) async throws {
+        let mark = Data([0xEF, 0xBB, 0xBF])
+        let body = mark + Data("seats".utf8)
+        let recorder = HARRecorder(showing: disclosure, responseBodiesUpTo: 1_000)
+        let (atom, wire) = Atom.scripted(.data(body, headerItems: ["Content-Type": "text/csv"])) {
+            $0.observers = [recorder]
+        }
+        let upload = Call(method: .post, body: .data(body, contentType: "text/csv"))
+        try await atom.enqueue(upload).resume()
+        try wire.verify()
+        let archive = try HTTPArchive(await wire.recorded(by: recorder))
+        try await Atom.withScript { atom, wire in
+            wire.replay(archive)
+            let unmarked = Call(method: .post, body: .data(body.dropFirst(3), contentType: "text/csv"))
+            await #expect(throws: AtomError.self) { try await atom.enqueue(unmarked).resume() }
+            try? wire.verify()
+            let answer = try await atom.enqueue(upload).resume()
+            #expect(answer.data == body)
+        }
+    }
+
+    @Test func aByteOrderMarkBeforeHiddenTokensStays() async throws {
+        let text = "\u{FEFF}" + #"{"access_token":"HIDDEN"}"#
+        let quoted = String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+        let har = #"""
+            {"log":{"entries":[{"request":{"method":"GET","url":"https://api.example.com/x"},
+            "response":{"status":200,"content":{"text":\#(quoted)}}}]}}
+            """#
+        try await Atom.withScript { atom, wire in
+            wire.replay(try HTTPArchive(Data(har.utf8)))
+            let data = try await atom.enqueue(Call()).resume().data
+            #expect(data == Data("\u{FEFF}{\"access_token\":\"HIDDEN-1\"}".utf8), "\(data.text)")
+        }
+    }
+
     @Test func manyBodiesDropOldEntries() async throws {
         let recorder = HARRecorder(showing: .everything, responseBodiesUpTo: 16 << 20)
         let (atom, wire) = Atom.scripted(.data(Data(repeating: 0x61, count: 16 << 20)).times(6)) {

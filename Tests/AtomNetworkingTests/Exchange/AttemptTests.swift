@@ -43,7 +43,11 @@ struct AttemptTests {
             (.post, [301: "GET", 302: "GET", 303: "GET"]),
         ]
         for (method, changes) in table {
-            let attempt = try Self.attempt(method, headers: ["Content-Language": "en", "Accept": "*/*"])
+            let attempt = try Self.attempt(
+                method,
+                headers: [
+                    "Content-Language": "en", "Accept": "*/*", "Expect": "100-continue", "Digest": "sha-256=x",
+                ])
             let location = staysHome ? "/next" : "https://b.example/next"
             let next = try #require(Self.next(attempt, status, to: location))
             let isKept = changes[status] == nil
@@ -51,6 +55,7 @@ struct AttemptTests {
             #expect(next.body?.data == (isKept ? method.body : nil), "\(status) after \(method)")
             #expect(next.headerFields.contains("Content-Type") == (isKept && method.body != nil))
             #expect(next.headerFields.contains("Content-Language") == isKept)
+            for name in ["Expect", "Digest"] where staysHome { #expect(next.headerFields.contains(name) == isKept) }
             #expect(next.headerFields.contains("Accept"))
             #expect(next.hasLeftOrigin == !staysHome)
             #expect(next.redirects == 1)

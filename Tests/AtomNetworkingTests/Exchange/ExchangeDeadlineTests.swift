@@ -92,4 +92,21 @@ import Testing
         #expect(await waiting.error()?.delivery == .notSent)
         #expect(transport.exchanges.count == 1)
     }
+
+    /// The first one's end frees the slot while the others' deadlines, which have passed too, are still to be handled.
+    @Test func ofManyDeadlinesThatPassAtOnceNoneLetsTheNextBeSent() async {
+        let transport = ScriptedTransport.held(exchangesPerOrigin: 1)
+        var configuration = ServiceConfiguration(
+            dispatchQueue: DispatchQueue(label: "completions"), timeout: ServiceTimeout(request: 10, resource: 1))
+        configuration.transport = transport
+        let atom = Atom(configuration, time: time)
+        let calls = (0..<5).map { _ in Call() }
+        for call in calls { atom.enqueue(PathEndpoint()).resume { call.heard($0) } }
+        time.advance(by: .seconds(1))
+        for (number, call) in calls.enumerated() {
+            #expect(await call.error()?.delivery == (number == 0 ? .maybeSent : .notSent))
+        }
+        #expect(transport.exchanges.count == 1)
+        #expect(atom.manager.slots.counts == (0, 0))
+    }
 }

@@ -199,7 +199,7 @@ import Testing
             "access_token", "refreshToken", "client_secret", "password", "user[password]", "X-Amz-Signature", "sig",
             "X-Auth", "Ocp-Apim-Subscription-Key", "id_token", "sessionId", "session_id", "pin", "X-CSRF-Token",
             "client_assertion", "code_verifier", "pwd", "PASSWORD", "pass", "db_pass", "newPass", "DB_PASS", "smtppass",
-            "pass2", "pass_confirm",
+            "pass2", "pass_confirm", "smsCode", "one_time_code",
         ]
         for name in credentials { #expect(CredentialName.isOne(name), "\(name)") }
         let others = [

@@ -142,6 +142,34 @@ import Testing
         #expect(sizes == [0, 5, 4])
     }
 
+    @Test("A body that the SDK has left is not shown as the whole one")
+    func bodyThatIsLeft() async throws {
+        let session = try SessionFixture()
+        let recorder = HARRecorder(showing: .everything, responseBodiesUpTo: 1_000)
+        let call = call(atom(session, [recorder]), PathEndpoint())
+        func leave(_ number: Int, _ fields: [(String, String)], body: String) async {
+            let exchange = await session.transport.exchange(number)
+            let all = fields + [("Location", "https://api.example.com/y")]
+            exchange.send(
+                .response(
+                    TransportResponse(
+                        statusCode: 307, headerFields: HeaderFields(all.map { HeaderItem(name: $0.0, value: $0.1) }))))
+            exchange.send(.data(Data(body.utf8)))
+        }
+        await leave(0, [("Content-Length", "100")], body: "half")
+        await leave(1, [("Content-Length", "5")], body: "whole")
+        await leave(2, [("Content-Length", "5"), ("Content-Encoding", "gzip")], body: "coded")
+        await leave(3, [], body: "chunk")
+        await session.transport.exchange(4).answer("{}")
+        #expect(await call.status() == 200)
+        let responses = try entries(recorder).compactMap { $0["response"] as? [String: Any] }
+        #expect(responses.map { $0["bodySize"] as? Int } == [-1, 5, -1, -1, 2])
+        let contents = responses.compactMap { $0["content"] as? [String: Any] }
+        #expect(contents.map { $0["text"] as? String } == ["half", "whole", "coded", "chunk", "{}"])
+        let comment = "The rest wasn't read."
+        #expect(contents.map { $0["comment"] as? String } == [comment, nil, comment, comment, nil])
+    }
+
     @Test(
         "A redirect shows nobody's password",
         arguments: ["//u:hunter2@b.example/x", "https://u:a/hunter2@b.example/x", "/\\u:hunter2@b.example/x"])

@@ -93,6 +93,23 @@ struct RedactionTests {
         #expect("\(list)".contains("…@a.example") && !"\(notes)".contains("hunter2"))
     }
 
+    @Test("What resumes a failed upload or download is dropped, with the request in it")
+    func resumeData() throws {
+        let request = Data("Authorization: Bearer hunter2".utf8)
+        let notes: [String: Any] = [
+            "NSURLSessionUploadTaskResumeData": request, "NSURLSessionDownloadTaskResumeData": "Bearer hunter2",
+            "other": request, "list": [request, 1] as [Any], "harmless": 1,
+        ]
+        let below = NSError(domain: "kCFErrorDomainCFNetwork", code: -1005, userInfo: notes)
+        let error = URLError(.networkConnectionLost, userInfo: notes.merging([NSUnderlyingErrorKey: below]) { $1 })
+        let shown = (Redaction.error(error) as NSError).userInfo
+        let shownBelow = try #require(shown[NSUnderlyingErrorKey] as? NSError).userInfo
+        for notes in [shown, shownBelow] {
+            #expect(Set(notes.keys).subtracting([NSUnderlyingErrorKey]) == ["list", "harmless"])
+            #expect((notes["list"] as? [Any])?.count == 1)
+        }
+    }
+
     @Test(
         "User information is replaced, whatever the password holds",
         arguments: [

@@ -13,7 +13,7 @@ import Foundation
 /// `Process.run()` of Foundation on Linux reads beyond the list of open
 /// descriptors if there are more than about 1,350, and may end the process. Many
 /// tests at once have that many for a moment.
-func waitForFewDescriptors(below limit: Int = 800) async {
+func waitForFewDescriptors(below limit: Int = 1_100) async {
     _ = await eventually { openDescriptors() < limit }
 }
 

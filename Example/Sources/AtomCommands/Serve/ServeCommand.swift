@@ -18,10 +18,10 @@ struct ServeCommand: AsyncParsableCommand {
             Open to everybody:
               GET  /flights?from=SEA   GET /flights/AS100   GET /flights/AS100/seats
               POST /bookings           {"flight": "AS100", "seat": "7C", "passenger": "Ada Lovelace"}
-              GET  /bookings/REFERENCE
-              POST /uploads            GET /downloads/BYTES   GET /gates?count=10&milliseconds=500
-            With user name and password (ada:lovelace, grace:hopper):
-              GET  /me
+              GET  /bookings/REFERENCE GET /downloads/BYTES   GET /gates?count=10&milliseconds=500
+              POST /uploads            GET /redirect/COUNT    GET /slow?milliseconds=1000
+              GET  /busy/NAME?times=2  GET /errors/STATUS     GET /errors/malformed   GET /errors/hang-up
+            With user name and password (ada:lovelace, grace:hopper): GET /me
             With an access token:
               GET  /account            GET /account/miles   GET /account/gates
               GET  /account/activity?limit=20   pages, each with "activities", "total" and a link "next"

@@ -14,8 +14,8 @@ struct DownloadCommand: StatusCommand {
 
               atom download http://127.0.0.1:8080/downloads/50000000 film.bin --resume
 
-            The exit status is that of “atom request”: 18 if only a part arrived, 63 if the file is larger than \
-            --max-size, 74 if it can't be written.
+            The exit status is that of “atom request”: 56 if the connection was lost, 18 if the rest doesn't fit \
+            what is there, 63 if the file is larger than --max-size, 74 if it can't be written.
             """
     )
 

@@ -60,7 +60,7 @@ extension KeptCredentialStore {
 ///
 /// Blocking calls run on a queue: a disk can take seconds, and Swift has few threads.
 final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
-    private let isHolding = Guarded(false)
+    private let holder = Guarded<StoreLock.Hold?>(nil)
     private let medium: Medium
     private let lockTimeout: Duration
     private let time: any TimeSource
@@ -82,7 +82,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         } catch TokenStoreError.corrupt(let reason, _) {
             do {
                 // Only under the lock it is certainly what was read that is moved aside.
-                return try await withLock { try $0.current()?.credential }
+                return try await withLock { keeper, _ in try keeper.current()?.credential }
             } catch let error as TokenStoreError {
                 switch error {
                 case .corrupt, .newerFormat: throw error
@@ -93,7 +93,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     }
 
     func save(_ credential: TokenCredential?) async throws {
-        try await withLock { keeper in
+        try await withLock { keeper, _ in
             // Unreadable data is kept, and a newer version's isn't overwritten.
             do throws(TokenStoreError) {
                 _ = try keeper.current()
@@ -108,40 +108,43 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
         try await holding { hold in
-            let old = try await run { [self] in try current()?.credential }
-            return try await store(try await body(old), inPlaceOf: old, under: hold)
+            let old = try await step(of: hold) { keeper, _ in try keeper.current()?.credential } ?? nil
+            let new = try await body(old)
+            guard new != old else { return new }
+            let stored: TokenCredential?? = try await step(of: hold) { keeper, wasGivenBack in
+                // While the process was suspended, another one may have written.
+                if wasGivenBack {
+                    let stored = try keeper.current()?.credential
+                    if stored != old { return stored }
+                }
+                try keeper.medium.write(new.map { StoredCredential(credential: $0) })
+                return new
+            }
+            return stored ?? nil
         }
-    }
-
-    /// Writes the result of an exchange, unless another process has written since the
-    /// lock was given back, and returns what is stored.
-    private func store(
-        _ new: TokenCredential?, inPlaceOf old: TokenCredential?, under hold: StoreLock.Hold
-    ) async throws -> TokenCredential? {
-        guard new != old else { return new }
-        if hold.wasGivenBack {
-            // The process was suspended, and now it runs again.
-            try await hold.takeBack(timeout: lockTimeout, trial)
-            let stored = try await run { [self] in try current()?.credential }
-            guard stored == old else { return stored }
-        }
-        try await run { [medium] in try medium.write(new.map { StoredCredential(credential: $0) }) }
-        return new
     }
 
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
-        try await withLock(alsoInExchange: true) { keeper in
-            let stored = try keeper.current()
-            if let intent = stored?.intent, intent.concerns(credential.refreshToken) { return true }
-            let intent = RefreshIntent(refreshToken: credential.refreshToken)
-            try keeper.medium.write(StoredCredential(credential: stored?.credential, intent: intent))
-            return false
+        do {
+            return try await withLock(alsoInExchange: true) { keeper, wasGivenBack in
+                let stored = try keeper.current()
+                guard !wasGivenBack || stored?.credential?.refreshToken == credential.refreshToken else {
+                    throw TokenStoreError.overtaken
+                }
+                if let intent = stored?.intent, intent.concerns(credential.refreshToken) { return true }
+                let intent = RefreshIntent(refreshToken: credential.refreshToken)
+                try keeper.medium.write(StoredCredential(credential: stored?.credential, intent: intent))
+                return false
+            }
+        } catch {
+            // Nobody knows what others have stored meanwhile.
+            throw holder.withLock { $0?.wasGivenBack } == true ? TokenStoreError.overtaken : error
         }
     }
 
     func removeRefreshIntent(for credential: TokenCredential) async {
         // If the note stays, it only says that a response may have been lost.
-        try? await withLock(alsoInExchange: true) { keeper in
+        try? await withLock(alsoInExchange: true) { keeper, _ in
             guard var stored = try keeper.current(), let intent = stored.intent,
                 intent.concerns(credential.refreshToken)
             else { return }
@@ -168,11 +171,11 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         let key = try await run { [medium] in try medium.lockKey() }
         let hold = try await StoreLock.shared(for: key, time: time, activity: activity)
             .acquire(timeout: lockTimeout, trial)
-        isHolding.withLock { $0 = true }
+        holder.withLock { $0 = hold }
         let result = await Result { try await body(hold) }
         // On the queue, so that no attempt runs after that.
         try await run { [self] in
-            isHolding.withLock { $0 = false }
+            holder.withLock { $0 = nil }
             hold.release()
         }
         return try result.get()
@@ -182,16 +185,32 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     ///
     /// - Parameter alsoInExchange: Or inside an exchange, which already holds it.
     private func withLock<T: Sendable>(
-        alsoInExchange: Bool = false, _ body: @escaping @Sendable (CredentialKeeper) throws -> T
+        alsoInExchange: Bool = false, _ body: @escaping @Sendable (CredentialKeeper, Bool) throws -> T
     ) async throws -> T {
-        if alsoInExchange {
-            let result: T? = try await run { [self] in
-                guard isHolding.withLock({ $0 }) else { return nil }
-                return try body(self)
-            }
-            if let result { return result }
+        if alsoInExchange, let hold = holder.withLock({ $0 }), let result = try await step(of: hold, body) {
+            return result
         }
-        return try await holding { _ in try await run { [self] in try body(self) } }
+        return try await holding { hold in
+            guard let result = try await step(of: hold, body) else { throw TokenStoreError.overtaken }
+            return result
+        }
+    }
+
+    /// Runs a blocking operation under a lock, which is taken back if the system was about to suspend the process.
+    ///
+    /// It goes on also in a task that has been cancelled.
+    ///
+    /// - Parameter body: Gets whether others may have written since the lock was taken first.
+    /// - Returns: `nil` if the lock has been released.
+    private func step<T: Sendable>(
+        of hold: StoreLock.Hold, _ body: @escaping @Sendable (CredentialKeeper, _ wasGivenBack: Bool) throws -> T
+    ) async throws -> T? {
+        let deadline = time.now + lockTimeout.bounded
+        while !hold.isReleased {
+            if let result = try await run({ [self] in try hold.whileHeld { try body(self, $0) } }) { return result }
+            try await Task { [self] in try await hold.take(timeout: lockTimeout, until: deadline, trial) }.value
+        }
+        return nil
     }
 
     private func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {

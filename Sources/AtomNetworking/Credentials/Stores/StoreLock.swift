@@ -22,56 +22,87 @@ final class StoreLock: Sendable {
     /// Tries to lock out other processes, without waiting.
     typealias Trial = @Sendable () async throws -> Attempt
 
-    /// Excludes others until it is released, or the system suspends this process.
+    /// Excludes others until it is released; other processes only until the system suspends this one.
     final class Hold: Sendable {
         private struct State {
+            var isHeld = false
             var file: Descriptor?
+            /// Which activity keeps the process running, and whether the system has announced its end.
+            var activity = 0
+            var isExpired = false
             var endActivity: (@Sendable () -> Void)?
             var wasGivenBack = false
-        }
+            var isReleased = false
 
-        private let lock: StoreLock
-        private let place: FirstValue<Void>
-        private let state: Guarded<State>
-
-        fileprivate init(_ lock: StoreLock, _ place: FirstValue<Void>, _ file: Descriptor?) {
-            self.lock = lock
-            self.place = place
-            state = Guarded(State(file: file))
-            // The process must keep running while other processes are locked out.
-            guard file != nil else { return }
-            let end = lock.activity.begin { [weak self] in self?.giveBack() }
-            state.withLock { $0.endActivity = end }
-        }
-
-        /// Whether other processes were let in before the release.
-        var wasGivenBack: Bool { state.withLock { $0.wasGivenBack } }
-
-        /// Lets other processes in; this process's waiters go on waiting.
-        private func giveBack() {
-            state.withLock { state in
-                guard let file = state.file.take() else { return }
-                state.wasGivenBack = true
+            mutating func giveBack() {
+                guard let file = file.take() else { return }
+                (isHeld, wasGivenBack) = (false, true)
                 file.unlock()
             }
         }
 
-        /// Locks other processes out again, also in a task that has been cancelled.
-        func takeBack(timeout: Duration, _ trial: @escaping Trial) async throws {
-            let file = try await Task { [lock] in
-                try await lock.poll(until: lock.deadline(timeout), timeout, trial)
-            }.value
-            state.withLock { $0.file = file }
+        private let lock: StoreLock
+        private let place: FirstValue<Void>
+        private let state = Guarded(State())
+
+        fileprivate init(_ lock: StoreLock, _ place: FirstValue<Void>) {
+            self.lock = lock
+            self.place = place
+        }
+
+        var isReleased: Bool { state.withLock { $0.isReleased } }
+        var wasGivenBack: Bool { state.withLock { $0.wasGivenBack } }
+
+        /// Locks other processes out, for the first time or again, after the process has been asked to be kept running.
+        func take(timeout: Duration, until deadline: MonotonicInstant, _ trial: @escaping Trial) async throws {
+            let (number, last) = state.withLock { state in
+                state.activity += 1
+                state.isExpired = false
+                return (state.activity, state.endActivity.take())
+            }
+            last?()
+            let end = lock.activity.begin { [weak self] in self?.expire(number) }
+            state.withLock { $0.endActivity = end }
+            defer { if isReleased { endActivity() } }
+            let file = try await lock.poll(until: deadline, timeout, trial)
+            state.withLock { state in
+                (state.file, state.isHeld) = (file, true)
+                if state.isReleased { state.giveBack() }
+            }
+        }
+
+        /// Runs the body while others are locked out; `nil` if they were let in.
+        ///
+        /// The lock isn't given back in its midst. If the activity has expired, it is afterwards.
+        ///
+        /// - Parameter body: Gets whether others were let in since the lock was taken first.
+        func whileHeld<T: Sendable>(_ body: (_ wasGivenBack: Bool) throws -> T) rethrows -> T? {
+            try state.withLock { state in
+                guard state.isHeld else { return nil }
+                defer { if state.isExpired { state.giveBack() } }
+                return try body(state.wasGivenBack)
+            }
+        }
+
+        /// Lets other processes in; this process's waiters go on waiting.
+        private func expire(_ number: Int) {
+            state.withLock { state in
+                guard state.activity == number else { return }
+                state.isExpired = true
+                state.giveBack()
+            }
         }
 
         func release() {
-            let end = state.withLock { state in
+            state.withLock { state in
                 state.file.take()?.unlock()
-                return state.endActivity.take()
+                (state.isHeld, state.isReleased) = (false, true)
             }
-            end?()
+            endActivity()
             lock.leave(place)
         }
+
+        private func endActivity() { state.withLock { $0.endActivity.take() }?() }
     }
 
     /// Who has the lock, or tries to get it, and who waits behind; each is told when it is the first.
@@ -89,8 +120,9 @@ final class StoreLock: Sendable {
     /// - Throws: `TokenStoreError.lockTimedOut`, the error of the trial, or
     ///   `CancellationError` when the task is cancelled before it gets the lock.
     func acquire(timeout: Duration, _ trial: @escaping Trial) async throws -> Hold {
-        let deadline = deadline(timeout)
+        let deadline = time.now + timeout.bounded
         let place = FirstValue<Void>()
+        let hold = Hold(self, place)
         let isFirst = line.withLock { line in
             line.append(place)
             return line.count == 1
@@ -101,14 +133,13 @@ final class StoreLock: Sendable {
             }
             try Task.checkCancellation()
             guard line.withLock({ $0.first === place }) else { throw TokenStoreError.lockTimedOut(timeout) }
-            return Hold(self, place, try await poll(until: deadline, timeout, trial))
+            try await hold.take(timeout: timeout, until: deadline, trial)
+            return hold
         } catch {
-            leave(place)
+            hold.release()
             throw error
         }
     }
-
-    private func deadline(_ timeout: Duration) -> MonotonicInstant { time.now + timeout.bounded }
 
     private func poll(until deadline: MonotonicInstant, _ timeout: Duration, _ trial: Trial) async throws -> Descriptor?
     {
@@ -166,7 +197,7 @@ struct ExpiringActivity: Sendable {
             let isDone = DispatchSemaphore(value: 0)
             // The system calls the block on a thread of its own: first to run
             // the activity, then, while that still runs, to announce its end.
-            ProcessInfo.processInfo.performExpiringActivity(withReason: "The tokens of a session are locked") {
+            ProcessInfo.processInfo.performExpiringActivity(withReason: "The tokens of a session are in use") {
                 isExpired in
                 if isExpired {
                     onExpiry()

@@ -80,9 +80,10 @@
                 // It adds the field for large bodies, so that a 401 comes before them.
                 let mayExpect = settings.library.repeatsUnexpected && !request.needsFreshConnection
                 if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
-                if let timeout = settings.expectationTimeout {
-                    atom_curl_set_long(easy, CInt(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS), timeout)
-                }
+                // libcurl waits for a second; the idle time ends it otherwise.
+                let patience = min(request.idleTimeout, .seconds(2)) / .milliseconds(2)
+                atom_curl_set_long(
+                    easy, CInt(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS), settings.expectationTimeout ?? Int(patience))
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
             return true

@@ -185,33 +185,34 @@
                 abort = .headInvalid(head.fault)
             case .complete:
                 hasLines = false
-                let mayWaitForContinue =
-                    head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
-                loop.sockets.learned(
-                    socket, isSingle: !head.isHTTP2, isRestless: head.isHTTP2 || mayWaitForContinue)
+                let owesBody = !isBodyRead && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
+                let isRestless = head.isHTTP2 || head.statusCode < 300 && owesBody
+                loop.sockets.learned(socket, isSingle: !head.isHTTP2, isRestless: isRestless)
                 loop.answered(exchange, multiplexes: head.isHTTP2)
-                if !head.isHTTP2, hidesSurplus, let easy, !settings.set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy) {
-                    return false
-                }
+                // A server that answers before the body may take the next request for it (RFC 9110 §10.1.1).
+                if !head.isHTTP2, hidesSurplus || owesBody, !forbidReuse(true) { return false }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
                 let response = TransportResponse(
                     statusCode: head.statusCode, headerFields: head.takeFields(),
                     exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)
                 if exchange.request.body != nil {
                     untilResponse = began.map { .nanoseconds(DispatchTime.now().uptimeNanoseconds - $0) }
-                    let length = response.headerFields["Content-Length"]
-                    isBare =
-                        response.statusCode == 204 || response.statusCode == 304
-                        || length == "0" && !response.headerFields.contains("Transfer-Encoding")
+                    let fields = response.headerFields
+                    let isEmpty = fields["Content-Length"] == "0" && !fields.contains("Transfer-Encoding")
+                    isBare = isEmpty || response.statusCode == 204 || response.statusCode == 304
                 }
                 if isExpectationRefused {
-                    refusedExpectation = response
+                    (refusedExpectation, isConnecting) = (response, false)
                 } else {
                     loop.report(.response(response), of: exchange)
                 }
                 return true
             }
             return false
+        }
+
+        private func forbidReuse(_ isForbidden: Bool) -> Bool {
+            easy.map { settings.set(ATOM_CURLOPT_FORBID_REUSE, isForbidden ? 1 : 0, on: $0) } ?? false
         }
 
         /// Whether the server doesn't know the `Expect` that libcurl added (RFC
@@ -299,7 +300,8 @@
             if refusedExpectation != nil {
                 refusedExpectation = nil
                 head.reset()
-                return true
+                isPrepared = false
+                guard forbidReuse(exchange.request.needsFreshConnection) else { return false }
             }
             if head.isComplete {
                 abort = .answered
@@ -427,7 +429,7 @@
         func mayConnect() -> Bool {
             guard exchange != nil else { return false }
             guard !isPrepared || refusedExpectation != nil else {
-                abort = .repeated
+                abort = head.isComplete ? .answered : .repeated
                 return false
             }
             isConnecting = true
@@ -437,10 +439,8 @@
         /// The descriptor may be a negative error number.
         func opened(_ descriptor: CInt, to address: String, port: Int) {
             peer = (address, port)
-            guard descriptor >= 0 else {
-                socketError = -descriptor
-                return
-            }
+            socketError = max(0, -descriptor)
+            guard descriptor >= 0 else { return }
             loop.sockets.opened(descriptor)
             use(descriptor)
         }
@@ -569,7 +569,10 @@
             }
             var failure = problem.failure(
                 delivery: delivery, underlying: error, at: place(of: problem, error, over: proxy))
-            failure.isOfKeptConnection = isPrepared && !isConnecting && problem == .closedWithoutResponse
+            // Whether reading or writing fails first is chance.
+            failure.isOfKeptConnection =
+                isPrepared && !isConnecting && !head.isWithin && !head.isComplete
+                && (problem == .closedWithoutResponse || problem == .lost && [55, 56].contains(code))
             return .failed(failure)
         }
 

@@ -107,10 +107,9 @@
             /// Over a proxy.
             ///
             /// - Parameters:
-            ///   - url: The URL without user information, for example
-            ///     `http://gateway.example.com:3128`. The schemes are `http`,
-            ///     `https`, `socks4`, `socks4a`, `socks5`, and `socks5h`, which
-            ///     lets the proxy look up names. Without a port it is libcurl's: 443 for `https`, otherwise 1080.
+            ///   - url: The URL without user information, for example `http://gateway.example.com:3128`. The schemes
+            ///     are `http`, `https`, `socks4`, `socks4a`, `socks5`, and `socks5h`, which lets the proxy look up
+            ///     names. Without a port it is libcurl's: 443 for `https`, otherwise 1080.
             ///   - username: The user name for Basic authentication at the proxy.
             ///   - password: The password; it needs a user name.
             ///   - exceptions: Names of hosts, and domains with all their hosts,

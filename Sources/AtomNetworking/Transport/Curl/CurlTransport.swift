@@ -45,6 +45,7 @@
         ///   - connectionsPerOrigin: The number of connections to one origin, and
         ///     so of exchanges with it at once, over HTTP/1.1; values below 1 count
         ///     as 1, those above 1,048,576 as that. Over HTTP/2 one connection carries up to 100 exchanges at once.
+        ///     A stream that is read and a download have a connection beside them.
         /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/unsupportedConfiguration(_:)`` if a text
         ///   contains no certificate, or one that can't be decoded, if a pin isn't the base64 of 32 bytes, or if the
         ///   process has no libcurl 7.68 or later, or one that lacks what the arguments need to be safe, for example

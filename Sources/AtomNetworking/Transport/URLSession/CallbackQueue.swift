@@ -5,6 +5,9 @@ import Foundation
 /// On Linux nothing else limits how much of a response is read: the session's thread, which the whole process shares,
 /// waits while many callbacks do. So functions that wait for that thread are called with ``call(_:)``.
 final class CallbackQueue: OperationQueue, @unchecked Sendable {
+    // Without it callbacks may run in the background, or wait for threads that the app blocks. Nobody else retains it.
+    private let serial = DispatchQueue(label: "AtomNetworking.URLSessionTransport", qos: .userInitiated)
+
     #if canImport(FoundationNetworking)
         /// How many callbacks may wait before the session's thread does: with the parts that libcurl gives, some 2 MB.
         static let limit = 128
@@ -25,9 +28,7 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
     override init() {
         super.init()
         maxConcurrentOperationCount = 1
-        name = "AtomNetworking.URLSessionTransport"
-        // Else it may run in the background.
-        qualityOfService = .userInitiated
+        underlyingQueue = serial
     }
 
     /// Runs the block after all waiting blocks, or before them; the caller never waits.

@@ -18,7 +18,8 @@ final class SpooledBody: @unchecked Sendable {
 
     /// Writes the body, once; the completion is called on any thread.
     func write(progress: @escaping @Sendable () -> Void, completion: @escaping @Sendable (AtomError?) -> Void) {
-        DispatchQueue.global(qos: .userInitiated).async { [self] in
+        // Code of the app may block all threads of the global queue.
+        DispatchQueue(label: "AtomNetworking.URLSessionTransport.body", qos: .userInitiated).async { [self] in
             do throws(AtomError) {
                 guard try writeParts(progress) else {
                     return reader.whenReadable { self.write(progress: progress, completion: completion) }

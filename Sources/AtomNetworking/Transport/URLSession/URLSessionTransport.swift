@@ -6,8 +6,8 @@ import Foundation
 
 /// The default transport on Apple's systems: one URLSession with data tasks and a session delegate.
 ///
-/// It rejects every redirect and challenge, and stores no cookie, cache or
-/// credential. It works around defects of Foundation on Linux.
+/// It follows no redirect, answers no challenge of a request, and stores no cookie, cache or credential. Challenges of
+/// the connection are the system's, or your `challenge`'s. It works around defects of Foundation on Linux.
 ///
 /// The session is created for the first request. It is released when the
 /// transport has been released and its last exchange has ended.
@@ -261,7 +261,7 @@ public final class URLSessionTransport: Transport {
 
 /// Who answers the challenges of a session.
 enum ChallengeDisposition: Sendable {
-    /// The system evaluates trust; without a stored credential a 401 is returned unchanged.
+    /// The system evaluates trust; a 401 is returned unchanged.
     case system
     #if !canImport(FoundationNetworking)
         /// The app answers those of the connection.
@@ -274,9 +274,8 @@ enum ChallengeDisposition: Sendable {
             _ handler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             let space = challenge.protectionSpace
-            guard case .app(let answer) = self,
-                Self.isOfConnection(space.authenticationMethod, isProxy: space.isProxy())
-            else { return handler(.performDefaultHandling, nil) }
+            let reply = Self.reply(to: space.authenticationMethod, isProxy: space.isProxy())
+            guard case .app(let answer) = self, reply != .rejectProtectionSpace else { return handler(reply, nil) }
             Task(priority: .userInitiated) {
                 let (disposition, credential) = await answer(challenge)
                 handler(disposition, credential)
@@ -284,16 +283,16 @@ enum ChallengeDisposition: Sendable {
         }
     #endif
 
-    /// Whether a challenge is about the connection, not about one request.
+    /// The reply to a challenge that the app doesn't answer.
     ///
-    /// URLSession would send the request again if a request's challenge were
-    /// answered: with a second `Authorization`, and without the SDK's knowledge.
-    static func isOfConnection(_ method: String, isProxy: Bool) -> Bool {
-        isProxy
-            || ![
-                NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic,
-                NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodHTMLForm,
-                NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
-            ].contains(method)
+    /// One of a request, not of the connection, is rejected. If it were answered, also by the system's single sign-on,
+    /// URLSession would send the request again: with a second `Authorization`, and without the SDK's knowledge.
+    static func reply(to method: String, isProxy: Bool) -> URLSession.AuthChallengeDisposition {
+        let isOfRequest = [
+            NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic,
+            NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodHTMLForm,
+            NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+        ].contains(method)
+        return isOfRequest && !isProxy ? .rejectProtectionSpace : .performDefaultHandling
     }
 }

@@ -6,8 +6,8 @@ import Foundation
 
 /// The meaning of a URLSession error, and how far the request got.
 ///
-/// Foundation on Linux reports TLS failures and truncated bodies as "unknown", and
-/// what isn't HTTP as "unsupported URL". libcurl's words in it tell them apart.
+/// Foundation on Linux reports TLS failures and truncated bodies as "unknown", what isn't HTTP as "unsupported URL",
+/// and no response as "bad server response". libcurl's words in it tell them apart.
 struct WireFailure {
     let error: any Error
     let hasResponse: Bool
@@ -25,7 +25,7 @@ struct WireFailure {
         return switch trace {
         case .nothingSent: .notSent
         case .mayHaveSent: problem.isBlocked ? .notSent : .maybeSent
-        case .unknown: problem.precedesRequest ? .notSent : .maybeSent
+        case .unknown, .nothingNoted: problem.precedesRequest ? .notSent : .maybeSent
         }
     }
 
@@ -57,7 +57,8 @@ struct WireFailure {
         case .timedOut: .timedOut
         case .networkConnectionLost: .lost
         case .cancelled: .cancelled
-        case .badServerResponse: .closedWithoutResponse
+        case .badServerResponse where trace == .unknown: .closedWithoutResponse
+        case .badServerResponse: .unreadableResponse(error.localizedDescription)
         case .unsupportedURL: .notHTTP(isSecure: isSecure)
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
@@ -104,22 +105,30 @@ struct WireFailure {
 enum RequestTrace: Sendable, Equatable {
     /// The session doesn't tell, as on Linux.
     case unknown
-    /// No try began to send the request.
+    /// No try has noted that it began to send; one of a `URLProtocol`, such as a debugging tool, never does.
+    case nothingNoted
+    /// Each try ended while it looked the name up or connected.
     case nothingSent
     /// At least one try may have sent a part of it.
     case mayHaveSent
 
-    /// - Parameter starts: When each try began to send the request; `nil` for one that didn't get so far.
-    init(starts: [Date?], bodyBytes: Int64) {
+    /// When a try began to send the request, and its steps before; `nil` for what it didn't get to.
+    typealias Try = (requestStart: Date?, steps: [(start: Date?, end: Date?)])
+
+    init(_ tries: [Try], bodyBytes: Int64) {
         // Without a try nothing is known: the metrics may be missing.
-        let isSent = starts.isEmpty || bodyBytes > 0 || starts.contains { $0 != nil }
-        self = isSent ? .mayHaveSent : .nothingSent
+        let isSent = tries.isEmpty || bodyBytes > 0 || tries.contains { $0.requestStart != nil }
+        let isUnconnected = tries.allSatisfy { $0.steps.contains { $0.start != nil && $0.end == nil } }
+        self = isSent ? .mayHaveSent : isUnconnected ? .nothingSent : .nothingNoted
     }
 
     #if !canImport(FoundationNetworking)
         init(_ metrics: URLSessionTaskMetrics?, of task: URLSessionTask) {
-            self.init(
-                starts: metrics?.transactionMetrics.map(\.requestStartDate) ?? [], bodyBytes: task.countOfBytesSent)
+            let tries = (metrics?.transactionMetrics ?? []).map { metrics -> Try in
+                let lookup = (metrics.domainLookupStartDate, metrics.domainLookupEndDate)
+                return (metrics.requestStartDate, [lookup, (metrics.connectStartDate, metrics.connectEndDate)])
+            }
+            self.init(tries, bodyBytes: task.countOfBytesSent)
         }
     #endif
 }

@@ -42,8 +42,14 @@ struct RetryPauseTests {
         try service.last.fail(.cannotConnectToHost, delivery: .notSent)
         unsent.cancel()
         #expect(await unsent.error()?.delivery == .notSent)
+        let stalled = service.call()
+        try service.last.send(.response(TransportResponse(statusCode: 200)))
+        service.time.advance(by: .seconds(10))
+        stalled.cancel()
+        #expect(await stalled.error()?.isCancelled == true)
+        #expect(await stalled.error()?.delivery == .answered)
         service.time.advance(by: .seconds(30))
-        #expect(service.count == 3 && service.deadlines == 0)
+        #expect(service.count == 4 && service.deadlines == 0)
         #expect(service.quotaSpent == 0, "no attempt was made with what was paid")
     }
 

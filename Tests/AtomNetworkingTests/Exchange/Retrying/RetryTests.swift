@@ -101,6 +101,12 @@ struct RetryTests {
     @Test("An endpoint's own policy counts, and not the service's")
     func ownPolicy() async throws {
         let patient = RetryFixture(.none)
+        // A 2xx that the endpoint doesn't accept is one, too.
+        let unready = patient.call(policy: RetryPolicy(statusCodes: [202]), codes: 200...200)
+        try patient.last.answer(status: 202)
+        patient.time.advance(by: .milliseconds(25))
+        try patient.last.answer()
+        #expect(await unready.status() == 200)
         let call = patient.call(policy: RetryPolicy(statusCodes: [418]))
         try patient.last.answer(status: 418)
         patient.time.advance(by: .milliseconds(25))

@@ -14,7 +14,8 @@
         private static let isExpecting = CurlTransport.libraryVersion?.hasPrefix("7.68.") == false
 
         private func upload(
-            to server: ByteServer, isRepeatable: Bool = true, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+            to server: ByteServer, isRepeatable: Bool = true, patience: Int = 120_000, then next: WireEndpoint? = nil,
+            _ change: (inout ServiceConfiguration) -> Void = { _ in }
         ) async -> Result<AtomResponse, AtomError> {
             var endpoint = WireEndpoint(host: "127.0.0.1", port: server.port, rawPath: "/up", method: .post)
             endpoint.body = .stream(length: Int64(Self.size), isRepeatable: isRepeatable) {
@@ -25,13 +26,20 @@
             }
             // Also on a machine where the server takes long to answer.
             var settings = CurlTransport.Configuration()
-            settings.expectationTimeout = 120_000
+            settings.expectationTimeout = patience
             let transport = Result { () throws(AtomError) in try CurlTransport(configuration: settings) }
             return switch transport {
             case .success(let transport):
-                await Atom(.forTest(over: transport, change)).outcome(of: endpoint)
+                await outcome(of: [endpoint] + (next.map { [$0] } ?? []), over: Atom(.forTest(over: transport, change)))
             case .failure(let error): .failure(error)
             }
+        }
+
+        /// The last of them.
+        private func outcome(of endpoints: [WireEndpoint], over atom: Atom) async -> Result<AtomResponse, AtomError> {
+            var outcome: Result<AtomResponse, AtomError> = .failure(.unexpected)
+            for endpoint in endpoints { outcome = await atom.outcome(of: endpoint) }
+            return outcome
         }
 
         /// Reads a body of the size.
@@ -82,6 +90,52 @@
             #expect(received.value == 0)
             #expect(heads.value.filter { $0.contains("/up") }.allSatisfy { $0.contains("Expect: 100-continue") })
             #expect(heads.value.count == 3)
+        }
+
+        /// A server that answers before the body either closes the connection or goes on reading (RFC 9110 §10.1.1).
+        @Test(arguments: [
+            "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+            "404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n",
+            "417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno",
+        ])
+        func noOtherRequestIsTakenForTheBodyThatWasNotSent(answer: String) async throws {
+            let taken = Locked(Data())
+            let server = try ByteServer { line in
+                while true {
+                    let head = line.readHead()
+                    guard !head.isEmpty else { return .close }
+                    if head.contains("Expect:") {
+                        line.write("HTTP/1.1 \(answer)")
+                        let rest = line.read()
+                        taken.with { $0 += rest }
+                        return .close
+                    }
+                    guard !head.contains("/up") || Self.readBody(line) else { return .close }
+                    line.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext")
+                }
+            }
+            defer { server.stop() }
+            let next = WireEndpoint(host: "127.0.0.1", port: server.port, rawPath: "/next")
+            #expect(await upload(to: server, patience: 1_000, then: next).text == "next")
+            // Zeros are the body, which the newest libcurl sends after all, when it has waited.
+            #expect(taken.value.allSatisfy { $0 == 0 })
+        }
+
+        @Test func a417ForTheAppsOwnExpectationIsItsAnswer() async throws {
+            let server = try ByteServer { line in
+                _ = line.readHead()
+                line.write("HTTP/1.1 417 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n")
+                _ = line.read()
+                return .close
+            }
+            defer { server.stop() }
+            var endpoint = WireEndpoint(host: "127.0.0.1", port: server.port, rawPath: "/up", method: .put)
+            endpoint.body = .stream(length: Int64(Self.size)) { AsyncStream<Data> { $0.yield(Data(count: Self.size)) } }
+            endpoint.headerItems = [HeaderItem(name: "Expect", value: "100-continue")]
+            var settings = CurlTransport.Configuration()
+            settings.expectationTimeout = 120_000
+            let atom = Atom(.forTest(over: try CurlTransport(configuration: settings)))
+            #expect(await atom.outcome(of: endpoint).response?.statusCode == 417)
         }
 
         @Test func anErrorInTheMiddleOfABodyIsTheCallersAndNothingIsSentAgain() async throws {

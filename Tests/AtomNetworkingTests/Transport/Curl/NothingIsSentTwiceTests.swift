@@ -97,6 +97,38 @@
             #expect(observer.summaries.map(\.attempts) == [1, 2], "\(observer.story())")
         }
 
+        @Test("An upload is sent again, whether writing or reading has failed")
+        func uploadIsRepeated() async throws {
+            let (size, lines) = (700_000, Locked(0))
+            let server = try ByteServer { line in
+                let isFirst = lines.with { lines in
+                    lines += 1
+                    return lines == 1
+                }
+                _ = line.readHead()
+                guard !isFirst else {
+                    line.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwarm")
+                    _ = line.readHead()
+                    return .close
+                }
+                var count = 0
+                while count < size {
+                    let part = line.read()
+                    guard !part.isEmpty else { return .close }
+                    count += part.count
+                }
+                line.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole")
+                return .close
+            }
+            defer { server.stop() }
+            let atom = Atom(.forTest(over: try CurlTransport()))
+            var endpoint = WireEndpoint(host: "127.0.0.1", port: server.port, rawPath: "/warm")
+            #expect(await atom.outcome(of: endpoint).text == "warm")
+            endpoint.method = .put(Data(count: size))
+            #expect(await atom.outcome(of: endpoint).text == "whole")
+            #expect(lines.value == 2)
+        }
+
         @Test("A request that may not be repeated isn't sent again by the SDK either", arguments: End.allCases)
         func notRepeated(end: End) async throws {
             let server = try server(end)

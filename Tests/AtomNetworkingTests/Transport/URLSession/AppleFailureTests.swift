@@ -15,6 +15,8 @@ import Testing
         let words: String
         /// With a session that began to send the request.
         var delivery = AtomError.Delivery.maybeSent
+        /// Whether it can come before a byte is sent.
+        var precedesRequest = false
 
         var testDescription: String { "\(type(of: error)) \((error as NSError).code)" }
     }
@@ -22,28 +24,48 @@ import Testing
     static let cases = [
         Case(
             error: URLError(.appTransportSecurityRequiresSecureConnection),
-            code: .appTransportSecurityRequiresSecureConnection, words: "NSAppTransportSecurity", delivery: .notSent),
-        Case(error: URLError(.notConnectedToInternet), code: .notConnectedToInternet, words: "no network connection"),
-        Case(error: URLError(.dataNotAllowed), code: .dataNotAllowed, words: "not allowed for this app"),
-        Case(error: URLError(.internationalRoamingOff), code: .internationalRoamingOff, words: "roaming"),
-        Case(error: URLError(.callIsActive), code: .callIsActive, words: "during a call"),
-        Case(error: URLError(.cannotConnectToHost), code: .cannotConnectToHost, words: "can't be reached"),
-        Case(error: URLError(.cannotFindHost), code: .cannotFindHost, words: "No server with this name"),
-        Case(error: URLError(.dnsLookupFailed), code: .cannotFindHost, words: "No server with this name"),
-        Case(error: URLError(.secureConnectionFailed), code: .secureConnectionFailed, words: "No secure connection"),
+            code: .appTransportSecurityRequiresSecureConnection, words: "NSAppTransportSecurity", delivery: .notSent,
+            precedesRequest: true),
+        Case(
+            error: URLError(.notConnectedToInternet), code: .notConnectedToInternet, words: "no network connection",
+            precedesRequest: true),
+        Case(
+            error: URLError(.dataNotAllowed), code: .dataNotAllowed, words: "not allowed for this app",
+            precedesRequest: true),
+        Case(
+            error: URLError(.internationalRoamingOff), code: .internationalRoamingOff, words: "roaming",
+            precedesRequest: true),
+        Case(error: URLError(.callIsActive), code: .callIsActive, words: "during a call", precedesRequest: true),
+        Case(
+            error: URLError(.cannotConnectToHost), code: .cannotConnectToHost, words: "can't be reached",
+            precedesRequest: true),
+        Case(
+            error: URLError(.cannotFindHost), code: .cannotFindHost, words: "No server with this name",
+            precedesRequest: true),
+        Case(
+            error: URLError(.dnsLookupFailed), code: .cannotFindHost, words: "No server with this name",
+            precedesRequest: true),
+        Case(
+            error: URLError(.secureConnectionFailed), code: .secureConnectionFailed, words: "No secure connection",
+            precedesRequest: true),
         Case(
             error: URLError(.serverCertificateUntrusted), code: .serverCertificateUntrusted,
-            words: "No secure connection"),
+            words: "No secure connection", precedesRequest: true),
         Case(
             error: URLError(.clientCertificateRequired), code: .clientCertificateRequired,
-            words: "No secure connection"),
+            words: "No secure connection", precedesRequest: true),
         Case(error: URLError(.networkConnectionLost), code: .networkConnectionLost, words: "lost"),
         Case(error: URLError(.timedOut), code: .timedOut, words: "did not respond in time"),
+        Case(error: URLError(.cancelled), code: .cancelled, words: "cancelled"),
+        // On Linux it means that the server has closed the connection.
+        Case(error: URLError(.badServerResponse), code: .cannotParseResponse, words: "response can't be read"),
         Case(error: URLError(.unknown), code: .unknown, words: "error -1 of the domain NSURLErrorDomain"),
         Case(error: POSIXError(.ECONNABORTED), code: .networkConnectionLost, words: "lost"),
         Case(error: POSIXError(.EPIPE), code: .networkConnectionLost, words: "lost"),
-        Case(error: POSIXError(.ENETDOWN), code: .notConnectedToInternet, words: "no network connection"),
-        Case(error: POSIXError(.ECONNREFUSED), code: .cannotConnectToHost, words: "refused"),
+        Case(
+            error: POSIXError(.ENETDOWN), code: .notConnectedToInternet, words: "no network connection",
+            precedesRequest: true),
+        Case(error: POSIXError(.ECONNREFUSED), code: .cannotConnectToHost, words: "refused", precedesRequest: true),
         Case(error: POSIXError(.ETIMEDOUT), code: .timedOut, words: "in time"),
         Case(error: POSIXError(.EMSGSIZE), code: .unknown, words: "of the domain NSPOSIXErrorDomain"),
         Case(
@@ -64,22 +86,51 @@ import Testing
         #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
     }
 
-    @Test("The session says whether something was sent, not the code", arguments: cases)
+    @Test("The session says whether something was sent, and where it can't, the code", arguments: cases)
     func delivery(_ expected: Case) {
         #expect(failure(expected.error, .mayHaveSent).delivery == expected.delivery)
         #expect(failure(expected.error, .nothingSent).delivery == .notSent)
+        #expect(
+            failure(expected.error, .nothingNoted).delivery == (expected.precedesRequest ? .notSent : .maybeSent))
         #expect(failure(expected.error, .mayHaveSent, hasResponse: true).delivery == .answered)
     }
 
+    /// How far a try got.
+    enum Step: Int {
+        case nothingNoted, lookingUp, connecting, connected, sending
+
+        var dates: RequestTrace.Try {
+            func date(_ step: Step) -> Date? { rawValue < step.rawValue ? nil : Date() }
+            return (
+                date(.sending),
+                [(date(.lookingUp), date(.connecting)), (date(.connecting), date(.connected))]
+            )
+        }
+    }
+
     @Test(
-        "Nothing was sent if no try began to send",
+        "Nothing was sent if each try ended before it had a connection",
         arguments: [
-            ([nil], 0, .nothingSent), ([nil, nil], 0, .nothingSent), ([Date()], 0, .mayHaveSent),
+            ([.lookingUp], 0, .nothingSent), ([.connecting], 0, .nothingSent),
+            ([.connecting, .lookingUp], 0, .nothingSent),
+            // A kept connection, or a protocol of the app's.
+            ([.nothingNoted], 0, .nothingNoted), ([.connected], 0, .nothingNoted),
+            ([.nothingNoted, .connecting], 0, .nothingNoted),
+            ([.sending], 0, .mayHaveSent), ([.nothingNoted], 1, .mayHaveSent), ([.connecting], 1, .mayHaveSent),
             // The first connection was lost, and no second one could be made.
-            ([Date(), nil], 0, .mayHaveSent), ([nil], 1, .mayHaveSent), ([], 0, .mayHaveSent),
-        ] as [([Date?], Int64, RequestTrace)])
-    func trace(starts: [Date?], bodyBytes: Int64, expected: RequestTrace) {
-        #expect(RequestTrace(starts: starts, bodyBytes: bodyBytes) == expected)
+            ([.sending, .connecting], 0, .mayHaveSent), ([], 0, .mayHaveSent),
+        ] as [([Step], Int64, RequestTrace)])
+    func trace(tries: [Step], bodyBytes: Int64, expected: RequestTrace) {
+        #expect(RequestTrace(tries.map(\.dates), bodyBytes: bodyBytes) == expected)
+    }
+
+    @Test func whatAProtocolOfTheAppsLosesIsNotSentAgain() {
+        // Of its tasks the metrics have one transaction without dates.
+        let trace = RequestTrace([Step.nothingNoted.dates], bodyBytes: 0)
+        let lost = failure(URLError(.networkConnectionLost), trace)
+        #expect(lost.delivery == .maybeSent)
+        let setback = RetryPolicy.Setback(.connection(.networkConnectionLost), delivery: lost.delivery)
+        #expect(RetryPolicy.none.delay(after: setback, attempt: 1, chance: 0) == nil)
     }
 
     @Test func noURLIsLeftInAnyUnderlyingError() throws {

@@ -141,6 +141,28 @@ struct CallbackQueueConcurrencyTests {
         }
     #endif
 
+    #if os(Linux)
+        @Test("Callers that block all threads of GCD's pool hold up neither the queue nor a spooled body")
+        func blockedPool() async {
+            await #expect(processExitsWith: .success) {
+                let (release, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                // More than there can be threads: what comes behind them waits for their end.
+                let callers = 600
+                for qos in [DispatchQoS.QoSClass.userInitiated, .default] {
+                    for _ in 0..<callers { DispatchQueue.global(qos: qos).async { release.wait() } }
+                }
+                CallbackQueue().add { isDone.signal() }
+                isDone.wait()
+                SpooledBody(.data(Data("x".utf8))).write {
+                } completion: { failure in
+                    if failure == nil { isDone.signal() }
+                }
+                isDone.wait()
+                for _ in 0..<(2 * callers) { release.signal() }
+            }
+        }
+    #endif
+
     @Test("An operation runs too, and a block may add another")
     func operations() async {
         queue.addOperation(BlockOperation { [journal] in journal.note(0) })

@@ -73,15 +73,17 @@ import Testing
     }
 
     @Test(
-        "The app answers challenges of the connection, and none of a request",
+        "Challenges of the connection are the system's or the app's, and those of a request are rejected",
         arguments: [
             (NSURLAuthenticationMethodHTTPBasic, false), (NSURLAuthenticationMethodHTTPDigest, false),
             (NSURLAuthenticationMethodDefault, false), (NSURLAuthenticationMethodNTLM, false),
             (NSURLAuthenticationMethodNegotiate, false), ("NSURLAuthenticationMethodServerTrust", true),
             ("NSURLAuthenticationMethodClientCertificate", true),
         ])
-    func challenges(method: String, isForApp: Bool) {
-        #expect(ChallengeDisposition.isOfConnection(method, isProxy: false) == isForApp)
-        #expect(ChallengeDisposition.isOfConnection(method, isProxy: true))
+    func challenges(method: String, isOfConnection: Bool) {
+        #expect(
+            ChallengeDisposition.reply(to: method, isProxy: false)
+                == (isOfConnection ? .performDefaultHandling : .rejectProtectionSpace))
+        #expect(ChallengeDisposition.reply(to: method, isProxy: true) == .performDefaultHandling)
     }
 }
