@@ -82,8 +82,8 @@
                 if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
                 // libcurl waits for a second; the idle time ends it otherwise.
                 let patience = min(request.idleTimeout, .seconds(2)) / .milliseconds(2)
-                atom_curl_set_long(
-                    easy, CInt(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS), settings.expectationTimeout ?? Int(patience))
+                let timeout = settings.expectationTimeout ?? Int(patience)  // 32 bits: at most 1,000
+                atom_curl_set_long(easy, CInt(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS), timeout)
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
             return true
