@@ -34,6 +34,16 @@ struct ExchangeScriptTests {
             ])
     }
 
+    @Test("A slot that comes when the time is over is given back, and nothing is sent")
+    func late() throws {
+        var machine = try ExchangeFixture.machine(upTo: [.admitted])
+        let commands = machine.slotGranted(
+            place: 3, isSigned: true, version: 7, isUnproven: true, at: ExchangeFixture.instant(100))
+        let said = ExchangeTable.describe(commands.all, machine)
+        #expect(said.hasPrefix("ended -1001 notSent") && said.contains("giveSlotBack"), "\(said)")
+        #expect(!said.contains("send"))
+    }
+
     @Test("A 401 is retried at its head, once, and what still comes of it is discarded")
     func retried() throws {
         #expect(

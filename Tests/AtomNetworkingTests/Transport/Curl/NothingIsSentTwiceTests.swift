@@ -99,7 +99,7 @@
 
         @Test("An upload is sent again, whether writing or reading has failed")
         func uploadIsRepeated() async throws {
-            let (size, lines) = (700_000, Locked(0))
+            let (size, lines) = (1_000, Locked(0))
             let server = try ByteServer { line in
                 let isFirst = lines.with { lines in
                     lines += 1
@@ -124,7 +124,13 @@
             let atom = Atom(.forTest(over: try CurlTransport()))
             var endpoint = WireEndpoint(host: "127.0.0.1", port: server.port, rawPath: "/warm")
             #expect(await atom.outcome(of: endpoint).text == "warm")
-            endpoint.method = .put(Data(count: size))
+            endpoint.method = .put
+            endpoint.body = .stream(length: Int64(size)) {
+                AsyncStream<Data> { continuation in
+                    continuation.yield(Data(count: size))
+                    continuation.finish()
+                }
+            }
             #expect(await atom.outcome(of: endpoint).text == "whole")
             #expect(lines.value == 2)
         }
