@@ -97,22 +97,24 @@ import Testing
 
     @Test(arguments: TransportUnderTest.all)
     func nothingIsLeftOfABodyThatWasWrittenToAFile(over transport: TransportUnderTest) async throws {
-        @Sendable func bodies() -> Set<String> {
-            let folder = FileManager.default.temporaryDirectory.path
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            return Set(names.filter { $0.hasPrefix("AtomNetworking-") && $0.hasSuffix(".body") })
+        let content = Data(UUID().uuidString.utf8)
+        // Those of other tests are there, too.
+        @Sendable func isInAFile() -> Bool {
+            let folder = FileManager.default.temporaryDirectory
+            let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            let bodies = (files ?? []).filter { $0.pathExtension == "body" }
+            return bodies.contains { (try? Data(contentsOf: $0, options: .alwaysMapped)) == content }
         }
-        let server = try LoopbackServer { _ in .json("{}") }
+        let wasInAFile = Locked(false)
+        let server = try LoopbackServer { _ in
+            wasInAFile.with { $0 = isInAFile() }
+            return .json("{}")
+        }
         defer { server.stop() }
-        let earlier = bodies()
-        let made = Locked<Set<String>>([])
-        let body = RequestBody.stream {
-            // Those of other tests may be among them.
-            made.with { $0 = bodies().subtracting(earlier) }
-            return Self.parts([Data("abc".utf8)])
-        }
+        let body = RequestBody.stream { Self.parts([content]) }
         #expect(await Atom.forTest(over: transport).outcome(of: endpoint(server, body)).response?.statusCode == 200)
-        #expect(await eventually { bodies().isDisjoint(with: made.value) })
+        #expect(wasInAFile.value == (transport.kind == .urlSession))
+        #expect(await eventually { !isInAFile() })
     }
 
     @Test(arguments: TransportUnderTest.all)
