@@ -59,6 +59,15 @@ import Testing
         #expect(shown(#"{"a&password=planted\x":null}"#) == #"{"HIDDEN":null}"#)
     }
 
+    @Test(
+        "A value with a colon behind it may have been a name, which is no JSON",
+        arguments: [
+            #"{"token":"password":"planted"}"#, #"{"token":n"password" : "planted""#, #"{"token":["password"]:"planted"}"#,
+        ])
+    func valueAsKey(body: String) {
+        #expect(shown(body) == nil)
+    }
+
     @Test("JSON in UTF-16 is hidden", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16])
     func wideText(encoding: String.Encoding) throws {
         let data = try #require(#"{"pin":"planted","a":1}"#.data(using: encoding))

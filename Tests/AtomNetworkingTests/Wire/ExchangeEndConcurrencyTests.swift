@@ -51,6 +51,35 @@ import Testing
         }
     }
 
+    @Test("After the end it lets go of its receiver, which may hold it", arguments: TransportUnderTest.all)
+    func receiver(over transport: TransportUnderTest) async throws {
+        final class Wrapper: Sendable {
+            let exchange = Locked<(any TransportExchange)?>(nil)
+        }
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let transport = transport.make()
+        for isCancelled in [false, true] {
+            let hasEnded = Signal()
+            func start() throws -> Wrapper {
+                let wrapper = Wrapper()
+                let exchange = transport.start(try request(server)) { event in
+                    _ = wrapper
+                    switch event {
+                    case .finished, .failed: hasEnded.raise()
+                    default: break
+                    }
+                }
+                wrapper.exchange.with { $0 = exchange }
+                if isCancelled { exchange.cancel() }
+                return wrapper
+            }
+            weak let wrapper = try start()
+            await hasEnded.wait()
+            #expect(await eventually { wrapper == nil })
+        }
+    }
+
     @Test("Two events at a time are noticed, and one inside cancel")
     func recorder() {
         final class Canceller: TransportExchange {

@@ -9,7 +9,8 @@
         let request: TransportRequest
         let isSecure: Bool
         private let loop: CurlLoop
-        private let receive: @Sendable (TransportEvent) -> Void
+        /// The delivery's, until the last event: a receiver may hold the exchange.
+        @exclusivity(unchecked) private var receive: (@Sendable (TransportEvent) -> Void)?
 
         /// The body, if it is looked at before the start; not changed after that.
         @exclusivity(unchecked) private var emptyBody: TransportBodyReader?
@@ -50,7 +51,6 @@
             var isParked = false
             /// Whether a part was left out, since the exchange was cancelled.
             var isIncomplete = false
-            var hasEnded = false
         }
 
         @exclusivity(unchecked) private var delivery = Delivery()
@@ -102,7 +102,7 @@
         /// Passes an event on, on one of the delivery's threads.
         func deliver(_ event: TransportEvent?) {
             if let event {
-                guard !delivery.hasEnded else { return }
+                guard receive != nil else { return }
                 guard !delivery.isParked else { return park(event) }
                 pass(event)
             } else {
@@ -115,10 +115,10 @@
             case .response(let head):
                 // A part of what is encoded can't be decoded (RFC 9110 §14.1.2).
                 delivery.decoder = head.statusCode == 206 ? nil : ContentDecoder(head.headerFields)
-                receive(event)
+                receive?(event)
             case .data(let part):
                 guard let decoder = delivery.decoder else {
-                    receive(event)
+                    receive?(event)
                     return loop.delivered(part.count, of: self)
                 }
                 delivery.undecoded = part.count
@@ -129,11 +129,10 @@
             case .finished where delivery.decoder.map { !$0.isComplete } ?? false:
                 end(WireProblem.truncatedBody)
             case .finished, .failed:
-                delivery.hasEnded = true
                 delivery.decoder = nil
-                receive(event)
+                receive.take()?(event)
             case .sent, .measured:
-                receive(event)
+                receive?(event)
             }
         }
 
@@ -153,12 +152,12 @@
                     }
                     guard let part = try decoder.next() else {
                         // Even so something has arrived.
-                        if isSilent { receive(.sent(0)) }
+                        if isSilent { receive?(.sent(0)) }
                         return loop.delivered(delivery.undecoded, of: self)
                     }
                     guard !part.isEmpty else { continue }
                     isSilent = false
-                    receive(.data(part))
+                    receive?(.data(part))
                 }
             } catch {
                 end(.unreadableBody(error.reason))
@@ -185,9 +184,8 @@
 
         private func end(_ problem: WireProblem) {
             let error = CurlError(code: 61, message: problem.explanation)
-            delivery.hasEnded = true
             delivery.decoder = nil
-            receive(.failed(problem.failure(delivery: .answered, underlying: error)))
+            receive.take()?(.failed(problem.failure(delivery: .answered, underlying: error)))
             loop.cancel(self)
         }
 

@@ -335,7 +335,8 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
 
     let delegate: ExchangeDelegate
     let wantsMetrics: Bool
-    private let receive: @Sendable (TransportEvent) -> Void
+    /// Used on `delivery`, until the last event: a receiver may hold the exchange.
+    private var receive: (@Sendable (TransportEvent) -> Void)?
     /// Apart from the delegate's queue, which all exchanges share: a disk or code of the app may hold it up.
     private let delivery = DispatchQueue(label: "AtomNetworking.URLSessionTransport", qos: .userInitiated)
     private let backlog = Guarded(Backlog())
@@ -404,7 +405,10 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
             return true
         }
         delivery.async { [self] in
-            receive(event)
+            switch event {
+            case .finished, .failed: receive.take()?(event)
+            case .response, .data, .sent, .measured: receive?(event)
+            }
             let goesOn = backlog.withLock { backlog in
                 backlog.size -= size
                 guard backlog.isFull, backlog.size <= Self.maximumBacklog / 4 else { return false }

@@ -26,8 +26,11 @@ enum RedactionTargets {
         let name = String(first.unicodeScalars.filter { !$0.properties.isWhitespace })
         hides(word, Redaction.excerpt("see https://a.example/?\(name)=\(word)", limit: 4_000), [name])
         hides(word, Redaction.excerpt("see /a?\(name)=\(word)", limit: 4_000), [name])
+        // The name of a field whose value is shown says nothing.
+        let isPlain = HeaderFields([HeaderItem(name: first, value: "plain")]).redacted.contains { $0.value == "plain" }
         let fields = [
-            ("warning", "token=\(second)\(word)"), (first, word), ("server", "\(first);token=\(word)"), ("x-a", word),
+            ("warning", "token=\(second)\(word)"), (isPlain ? "x" : first, word), ("server", "\(first);token=\(word)"),
+            ("x-a", word),
             ("via", "\(first)\(token)"),
         ]
         .map { HeaderItem(name: $0, value: $1) }
