@@ -121,8 +121,7 @@ package enum CredentialSearch {
         return shown + rest
     }
 
-    /// A path without the credentials in its segments and their parameters, as in
-    /// `/login;jsessionid=…` (RFC 3986 §3.3).
+    /// A path without the credentials in its segments and their parameters: `/login;jsessionid=…` (RFC 3986 §3.3).
     private static func path(_ path: [UInt8], depth: Int) -> [UInt8] {
         pieces(of: path, at: "/;") { piece in
             // With a colon it is no name: `/tokens:revoke`.
@@ -227,8 +226,7 @@ package enum CredentialSearch {
 
     static func body(_ bytes: [UInt8], depth: Int) -> [UInt8]? {
         guard !bytes.isEmpty else { return bytes }
-        // The bytes decide, because the type may be wrong: a method's body is a form unless the endpoint says what
-        // it is.
+        // The bytes decide, since the type may be wrong: a method's body is a form unless the endpoint says what it is.
         if isJSON(bytes) {
             var search = JSONSearch(bytes, depth: depth)
             return search.withoutCredentials()

@@ -14,8 +14,7 @@ struct FileSegment: Sendable {
 
     var length: Int64 { state.length }
 
-    /// What must stay the same until the file is sent, but for its number: some file
-    /// systems give it a new one each time.
+    /// What must stay the same until the file is sent, but its number: some file systems give it a new one each time.
     struct State: Hashable, Sendable {
         let length: Int64
         private let seconds: Int64

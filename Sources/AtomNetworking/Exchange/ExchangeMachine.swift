@@ -10,8 +10,7 @@ import Foundation
 /// An exchange makes one attempt, and another one after each redirect, after its first 401, and where a ``RetryPolicy``
 /// says so. Events of an older attempt change nothing.
 struct ExchangeMachine: Sendable {
-    /// So many bytes of an unwanted body are read, and of a 401's during a refresh:
-    /// that is cheaper than a new connection.
+    /// So many bytes of an unwanted body are read, and of a 401's during a refresh: cheaper than a new connection.
     static let maximumRest = 1 << 16
 
     let terms: Terms

@@ -2,8 +2,7 @@ import Foundation
 
 /// The credential that a session uses, and what is known about it.
 struct HeldCredential: Sendable {
-    /// What every request reads, behind one reference: to copy the strings
-    /// would cost more than the rest of an admission.
+    /// What every request reads, behind one reference: to copy the strings costs more than the rest of an admission.
     private final class Tokens: Sendable {
         let credential: TokenCredential
         let authorization: String

@@ -284,8 +284,7 @@ extension SessionMachine {
         return news + proceed(hasJustRead: true, now: now)
     }
 
-    /// The store of an ended session has been emptied: the requests that came
-    /// after the end don't belong to that session.
+    /// The store of an ended session was emptied: the requests that came after the end don't belong to that session.
     private mutating func emptied() -> [Action] {
         _ = store.note(.empty)
         let newcomers = waiters.removeAll { $0.isNew }

@@ -62,7 +62,8 @@ import Testing
     @Test(
         "A value with a colon behind it may have been a name, which is no JSON",
         arguments: [
-            #"{"token":"password":"planted"}"#, #"{"token":n"password" : "planted""#, #"{"token":["password"]:"planted"}"#,
+            #"{"token":"password":"planted"}"#, #"{"token":n"password" : "planted""#,
+            #"{"token":["password"]:"planted"}"#,
         ])
     func valueAsKey(body: String) {
         #expect(shown(body) == nil)

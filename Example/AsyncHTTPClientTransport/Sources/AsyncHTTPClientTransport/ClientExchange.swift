@@ -25,7 +25,6 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private let place: Int
     private let turn: LoopTurn
     private let mayChangeConnection: Bool
-    private let receiver: @Sendable (TransportEvent) -> Void
     /// The body, unless it is sent in one part.
     private let stream: RequestStream?
     /// The deadline for the request to get a connection.
@@ -42,6 +41,8 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private var isReceiving = false
 
     // Accessed only on the loop.
+    /// Until the last event: it may hold the exchange.
+    private var receiver: (@Sendable (TransportEvent) -> Void)?
     private var stage = ClientFailure.Stage.unsent
     private var head: HTTPResponseHead?
     private var isHalfDecoded = false
@@ -94,7 +95,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
 
     private func receive(_ event: TransportEvent) {
         lock.withLock { isReceiving = true }
-        receiver(event)
+        receiver?(event)
         lock.withLock { isReceiving = false }
     }
 
@@ -134,6 +135,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     func tellEnd() {
         loops.giveBack(place)
         if let lastEvent { receive(lastEvent) }
+        receiver = nil
     }
 
     /// Ends an exchange that was cancelled before AsyncHTTPClient got it.

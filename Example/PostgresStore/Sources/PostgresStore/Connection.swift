@@ -63,8 +63,7 @@ extension Connection {
         PQconninfoFree(options)
 
         let seconds = min(max((limits.connection.inMilliseconds + 999) / 1000, 2), 3600)
-        // The last value of a repeated keyword counts: values before `dbname`
-        // can be overridden by the connection string.
+        // The last of a repeated keyword counts: values before `dbname` can be overridden by the connection string.
         let settings: [(String, String)] = [
             ("fallback_application_name", "AtomNetworking"),
             // If the string names several hosts, the one that accepts writes stores the tokens.

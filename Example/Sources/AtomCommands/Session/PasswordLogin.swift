@@ -1,8 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// The app's own source of its first tokens: it asks the user for a password
-/// and exchanges it for tokens (RFC 6749 §4.3).
+/// The app's own source of its first tokens: it asks the user for a password and exchanges it (RFC 6749 §4.3).
 struct PasswordLogin: TokenCredentialProvider {
     /// Why the sign-in failed.
     enum Failure: Error, Equatable, CustomStringConvertible {

@@ -27,8 +27,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The number of tasks that have not completed yet.
     var count: Int { exchanges.withLock { $0.count } }
 
-    /// Creates and resumes the task of an exchange, unless it has been cancelled;
-    /// with the body of a file, if there is one.
+    /// Creates and resumes the task of an exchange, unless it was cancelled; with the body of a file, if there is one.
     func start(
         _ exchange: DataTaskExchange, _ request: URLRequest, fromFile file: URL? = nil, in session: URLSession
     ) {
@@ -301,8 +300,7 @@ extension URLSessionTask {
 }
 
 extension TransportResponse {
-    /// Copies the fields that Foundation parsed and joined, which changes the meaning
-    /// only of `Set-Cookie` (RFC 9110 §5.3).
+    /// Copies the fields that Foundation parsed and joined, which breaks only `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
         var fields: [HeaderItem] = []
         for (name, value) in response.allHeaderFields {
