@@ -63,6 +63,9 @@ final class ExchangeRecorder: Sendable {
 
     var exchange: (any TransportExchange)? { state.withLock { $0.exchange } }
 
+    /// Lets go of the exchange, which may hold its receiver, and this with it.
+    func letGo() { _ = state.withLock { $0.exchange.take() } }
+
     /// Whether the exchange ends in time.
     func hasEnded(within patience: Duration) async -> Bool { await end.wait(patience) ?? false }
 

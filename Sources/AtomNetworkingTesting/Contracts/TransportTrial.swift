@@ -13,11 +13,12 @@ final class TransportTrial: Sendable {
         self.make = make
     }
 
-    /// A check ends with the order of the events of all its exchanges; later
-    /// events than those of the last exchange are found here.
+    /// A check ends with the order of the events of all its exchanges; later events than those of the last exchange are
+    /// found here.
     func finish() {
         for recorder in recorders.withLock({ $0 }) {
             for problem in recorder.disorder { findings.note(problem) }
+            recorder.letGo()
         }
     }
 
