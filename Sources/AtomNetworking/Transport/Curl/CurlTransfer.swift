@@ -80,9 +80,9 @@
         /// Why the server's certificate is not accepted, while it is looked at.
         @exclusivity(unchecked) private var refusal: CurlError?
         @exclusivity(unchecked) private var hasLines = false
-        /// Otherwise the handle isn't used again: from 8.7 to 8.15 it remembers that a body was to be sent once more,
-        /// and fails each time.
-        @exclusivity(unchecked) private var hasSucceeded = false
+        /// Otherwise the handle isn't used again: from 8.7 to 8.15 it remembers that a body was to be sent once more, and
+        /// fails each time, and after a 417 it never adds `Expect` again.
+        @exclusivity(unchecked) private var isReusable: Bool?
         /// The size of the request's head, without its method.
         @exclusivity(unchecked) var headSize = 0
         /// When a request with a body was about to be sent, and how long its response took, where libcurl doesn't say.
@@ -300,7 +300,7 @@
             if refusedExpectation != nil {
                 refusedExpectation = nil
                 head.reset()
-                isPrepared = false
+                (isPrepared, isReusable) = (false, false)
                 guard forbidReuse(exchange.request.needsFreshConnection) else { return false }
             }
             if head.isComplete {
@@ -347,8 +347,7 @@
         /// Whether the next exchange over the connection couldn't find that out.
         private var hidesSurplus: Bool {
             guard let easy, let exchange else { return false }
-            // Of two sessions within each other only the inner one can be asked, and
-            // newer versions never tell of a proxy's.
+            // Of nested sessions only the inner one can be asked, and newer versions never tell of a proxy's.
             if hasSecureProxy, !exchange.isSecure || figure(ATOM_CURLINFO_HTTP_CONNECTCODE) > 0 { return true }
             return exchange.isSecure && atom_curl_tls_surplus(easy) < 0
         }
@@ -501,7 +500,7 @@
         /// Gets ready for another exchange; libcurl has no work on it any more.
         func reset() {
             use(-1)
-            if let easy, !hasSucceeded || !settings.library.usesHandlesAgain {
+            if let easy, isReusable != true || !settings.library.usesHandlesAgain {
                 atom_curl_easy_free(easy)
                 self.easy = nil
             }
@@ -513,7 +512,7 @@
             peer = ("", 0)
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
-            (isHeldBack, isBare, hasLines, hasSucceeded) = (false, false, false, false)
+            (isHeldBack, isBare, hasLines, isReusable) = (false, false, false, nil)
             refusal = nil
             refusedExpectation = nil
             reader.take()?.close()
@@ -543,12 +542,13 @@
 
         /// The last event of an exchange that libcurl has ended.
         func end(code: Int) -> TransportEvent {
-            hasSucceeded = code == 0
+            isReusable = isReusable ?? (code == 0)
             if case .body(let error)? = abort {
                 return .failed(TransportFailure(error, delivery: delivery))
             }
             reportRefusedExpectation()
-            let isAnswered = if case .answered? = abort { true } else { code == 0 }
+            // 8.23 wants to send a body once more after a 417, and can't.
+            let isAnswered = if case .answered? = abort { true } else { code == 0 || code == 65 && head.statusCode == 417 }
             if isAnswered, head.isComplete { return .finished }
             var error = refusal ?? error(code: code)
             if refusal != nil { error.certificate = certificate }
@@ -570,9 +570,10 @@
             var failure = problem.failure(
                 delivery: delivery, underlying: error, at: place(of: problem, error, over: proxy))
             // Whether reading or writing fails first is chance.
+            let isLost = [.networkConnectionLost, .secureConnectionFailed].contains(problem.code)
             failure.isOfKeptConnection =
                 isPrepared && !isConnecting && !head.isWithin && !head.isComplete
-                && (problem == .closedWithoutResponse || problem == .lost && [55, 56].contains(code))
+                && (problem == .closedWithoutResponse || isLost && [16, 55, 56].contains(code))
             return .failed(failure)
         }
 

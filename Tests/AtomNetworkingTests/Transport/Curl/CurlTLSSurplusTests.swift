@@ -35,6 +35,7 @@
 
             ALERTED = []
             MUTE = SPLIT = False
+            LEAVES = None
             ANSWERED = []
             CROWD, FREE = threading.Barrier(6), threading.Event()
 
@@ -105,6 +106,13 @@
                     head = read(9)
                     read(int.from_bytes(head[:3], "big"))
                     stream = int.from_bytes(head[5:], "big")
+                    if LEAVES and number == 1 and stream > 1:
+                        line.settimeout(0.2)
+                        if LEAVES == "goaway": frame(7, 0, 0, (1).to_bytes(4, "big") + bytes(4))
+                        if LEAVES == "alert":
+                            try: line.unwrap()
+                            except OSError: pass
+                        return line.close()
                     if MUTE and number == 1 and stream > 1:
                         if head[3] != 1 or stream != 5: continue
                         FREE.wait()
@@ -254,6 +262,20 @@
                 await answered.wait(seconds: 60)
                 #expect(answer.value == "1", "nobody's exchange ends with another one")
             }
+            await server.end()
+        }
+
+        @Test(
+            "A GET that comes as the server ends a kept connection of HTTP/2 is sent once more, over another",
+            arguments: ["goaway", "alert", "close"])
+        func ended(way: String) async throws {
+            let program = Self.program.replacingOccurrences(
+                of: "LEAVES = None", with: "LEAVES = '\(way)'; context.set_alpn_protocols(['h2'])")
+            let server = try await TLSServer(program: program)
+            let atom = Atom(.forTest(over: try CurlTransport(configuration: try configuration(server))))
+            let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: "/x")
+            #expect(await atom.outcome(of: endpoint).text == "1")
+            #expect(await atom.outcome(of: endpoint).text == "2")
             await server.end()
         }
 

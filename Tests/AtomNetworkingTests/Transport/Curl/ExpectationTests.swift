@@ -138,22 +138,24 @@
             #expect(await atom.outcome(of: endpoint).response?.statusCode == 417)
         }
 
-        @Test func anErrorInTheMiddleOfABodyIsTheCallersAndNothingIsSentAgain() async throws {
+        @Test(arguments: ["503 Busy", "417 Expectation Failed"])
+        func anErrorInTheMiddleOfABodyIsTheCallersAndNothingIsSentAgain(status: String) async throws {
             let heads = Locked(0)
             let server = try ByteServer { line in
                 _ = line.readHead()
                 heads.with { $0 += 1 }
                 line.write("HTTP/1.1 100 Continue\r\n\r\n")
                 _ = line.read()
-                line.write("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy")
+                line.write("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy")
                 line.drain()
                 return .close
             }
             defer { server.stop() }
             for isRepeatable in [true, false] {
                 let outcome = await upload(to: server, isRepeatable: isRepeatable)
-                #expect(outcome.response?.statusCode == 503)
-                #expect(outcome.text == "busy")
+                #expect(outcome.response?.statusCode == Int(status.prefix(3)))
+                // libcurl leaves out that of a 417.
+                #expect(outcome.text == "busy" || status.hasPrefix("417"))
             }
             #expect(heads.value == 2)
         }
@@ -174,10 +176,14 @@
                 }
             }
             defer { server.stop() }
-            let outcome = await upload(to: server, isRepeatable: false)
+            // The handle of the first one may be used for the second, which asks again.
+            var next = WireEndpoint(host: "127.0.0.1", port: server.port, rawPath: "/up", method: .post)
+            next.body = .data(Data(count: Self.size))
+            let outcome = await upload(to: server, isRepeatable: false, then: next)
             #expect(outcome.response?.statusCode == 200)
             #expect(outcome.text == "yes")
-            #expect(heads.value.count == (Self.isExpecting ? 2 : 1))
+            let expected = Self.isExpecting ? [true, false, true, false] : [false, false]
+            #expect(heads.value.map { $0.contains("Expect:") } == expected)
         }
     }
 #endif
