@@ -46,8 +46,8 @@ extension Service {
 
     /// Sends the request and returns the server-sent events of the response, as they arrive.
     ///
-    /// The request asks for `text/event-stream`, unless the endpoint sets
-    /// `Accept`. Any method will do. ``bytes()`` explains the rest.
+    /// The request asks for `text/event-stream`, unless the endpoint sets `Accept`. Any method will do. ``bytes()``
+    /// explains the rest.
     ///
     /// - Parameters:
     ///   - reconnection: What happens when the connection ends; by default the stream ends too.

@@ -154,7 +154,7 @@ extension Service {
             place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,
             progress: progress, time: manager.time)
         // Ranges, lengths and progress count the bytes of the file.
-        request.add("Accept-Encoding", "identity")
+        request.set("Accept-Encoding", "identity")
         return (request, download)
     }
 }

@@ -42,6 +42,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var awaited = AwaitedOutcome()
         /// For the observers, if there are any.
         var events = NotedEvents()
+        /// That of the last attempt at its own origin: what another one sends is for whom it was asked.
+        var cookieEra = 0
 
         /// Lets go of the attempt, so that no later command concerns it.
         mutating func letGo() -> AttemptOnWire? {
@@ -110,7 +112,7 @@ extension Exchange {
     func released() { admitted(.unknown) }
 
     func refused(_ error: AuthenticationError) {
-        if destination?.revoke() == true {
+        if case .signedOut = error, destination?.revoke() == true {
             return handle { $0.machine.fail(.authentication(.signedOut(delivery: .answered))) }
         }
         let now = manager.time.now
@@ -508,8 +510,8 @@ extension Exchange {
                 content.machine.attempt, additions, isSigned: content.machine.isAttemptSigned,
                 number: content.machine.number)
             if observation != nil { content.events.sent(request, at: now) }
-            let wire = AttemptOnWire(
-                of: self, request, sink: sink, cookieEra: additions.cookieEra)
+            if !content.machine.attempt.hasLeftOrigin { content.cookieEra = additions.cookieEra }
+            let wire = AttemptOnWire(of: self, request, sink: sink, cookieEra: content.cookieEra)
             content.wire = wire
             return (commands, wire)
         }

@@ -19,8 +19,8 @@ protocol ResponseDestination: AnyObject, Sendable {
 
     /// Whose response it is has signed out.
     ///
-    /// - Returns: Whether the response ends with that, because its head has
-    ///   arrived; before, the exchange alone knows what to do.
+    /// - Returns: Whether the response ends with that, because its head, or one before it, has arrived; else the
+    ///   exchange alone knows what to do.
     func revoke() -> Bool
 
     /// Opens the sink for a response.

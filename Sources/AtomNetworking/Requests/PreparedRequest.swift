@@ -15,6 +15,8 @@ struct PreparedRequest: Sendable {
     let purpose: Purpose
     /// With the endpoint's header fields and the content type; not yet signed.
     private(set) var message: RequestMessage
+    /// How many of the fields the endpoint has set, which come first.
+    private var ownFieldCount = 0
     /// The names of header items that only the transport writes.
     let omittedFields: [String]
     /// Whether the service's authentication method signs this.
@@ -53,6 +55,7 @@ extension PreparedRequest {
 
         var omitted: [String] = []
         var fields = try Self.headerFields(endpoint.headerItems, omitting: &omitted)
+        let ownFieldCount = fields.count
         let common = try common?.get()
         // The bytes of a method have no media type of their own.
         if endpoint.body == nil, let common {
@@ -79,7 +82,8 @@ extension PreparedRequest {
         self.init(
             purpose: .service,
             message: RequestMessage(method: method.name, target: target, headerFields: fields, body: body),
-            omittedFields: omitted, requiresAuthorization: endpoint.requiresAuthorization && !ownAuthorization,
+            ownFieldCount: ownFieldCount, omittedFields: omitted,
+            requiresAuthorization: endpoint.requiresAuthorization && !ownAuthorization,
             acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
             sharesIdenticalRequests: endpoint.sharesIdenticalRequests && method.name == "GET",
             retrying: endpoint.retrying, endpoint: type)
@@ -105,9 +109,10 @@ extension PreparedRequest {
         return request
     }
 
-    /// Adds a field of the SDK's, unless the endpoint has set it.
-    mutating func add(_ name: String, _ value: String) {
-        if !headerFields.contains(name) { message.headerFields.append(name: name, value: value) }
+    /// Sets a field that the call needs, unless the endpoint has set it.
+    mutating func set(_ name: String, _ value: String) {
+        let own = headerFields.prefix(ownFieldCount)
+        if !own.contains(where: { HeaderFields.isSameName($0.name, name) }) { message.headerFields[name] = value }
     }
 
     struct CommonFields: Sendable {

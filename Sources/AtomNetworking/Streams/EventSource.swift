@@ -28,7 +28,7 @@ final class EventSource: @unchecked Sendable {
         _ request: consuming PreparedRequest, lastEventID: String, reconnection: Reconnection,
         manager: RequestableQueueManager
     ) {
-        request.add("Accept", "text/event-stream")
+        request.set("Accept", "text/event-stream")
         fields =
             request.headerFields.contains("Cache-Control") ? [] : [.init(name: "Cache-Control", value: "no-cache")]
         self.request = request

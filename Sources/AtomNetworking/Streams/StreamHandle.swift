@@ -17,6 +17,7 @@ extension RequestableQueueManager {
         let stream = StreamedResponse(session, after: last, by: time, fields: fields)
         let place = last?.holder.map { SessionPlace(generation: $0.generation, takeoverCount: $0.takeoverCount) }
         stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: place))
+        last?.goesOn(with: stream)
         return StreamHandle(stream)
     }
 }

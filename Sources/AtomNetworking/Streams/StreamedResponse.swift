@@ -33,6 +33,8 @@ final class StreamedResponse: ResponseDestination {
         var isRevoked = false
         /// Ends the pause before the next connection.
         var rest: FirstValue<Void>?
+        /// The next connection, which the session knows when it has a head.
+        weak var next: StreamedResponse?
         /// Whose stream it is; `nil` if no session signs it.
         var holder: SessionHolder?
         /// With which cookies it was asked for, if nobody else tells whose it is.
@@ -114,13 +116,25 @@ final class StreamedResponse: ResponseDestination {
     }
 
     func revoke() -> Bool {
-        let (isOpen, rest) = state.withLock { state in
-            state.isRevoked = state.openedAt != nil
-            return (state.isRevoked, state.rest.take())
+        let (isOpen, rest, next) = state.withLock { state in
+            state.isRevoked = state.openedAt != nil || isContinued
+            return (state.isRevoked, state.rest.take(), state.next)
         }
         rest?.settle(())
+        next?.refuse()
         return isOpen
     }
+
+    /// The stream goes on with another connection, unless whoever's it is has signed out.
+    func goesOn(with next: StreamedResponse) {
+        let isRevoked = state.withLock { state in
+            state.next = next
+            return state.isRevoked
+        }
+        if isRevoked { next.refuse() }
+    }
+
+    private func refuse() { state.withLock { $0.exchange }?.refused(.signedOut(delivery: .answered)) }
 
     private struct Sink: ResponseSink {
         let stream: StreamedResponse

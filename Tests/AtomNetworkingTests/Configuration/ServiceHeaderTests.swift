@@ -15,13 +15,14 @@ private struct Endpoint: Requestable {
 @Suite("Header fields of a service", .timeLimit(.minutes(5)))
 struct ServiceHeaderTests {
     private static func sent(
-        _ endpoint: Endpoint, _ items: [HeaderItem], _ method: AuthenticationMethod = .none
+        _ endpoint: Endpoint, _ items: [HeaderItem], _ method: AuthenticationMethod = .none,
+        by call: (Service) async throws -> Void = { try await $0.resume() }
     ) async throws -> [String: [String]] {
         let transport = ScriptedTransport.held { $0.answer() }
         var configuration = ServiceConfiguration(authenticationMethod: method)
         configuration.transport = transport
         configuration.headerItems = items
-        try await Atom(serviceConfiguration: configuration).enqueue(endpoint).resume()
+        try await call(Atom(serviceConfiguration: configuration).enqueue(endpoint))
         let fields = try #require(transport.requests.first).headerFields
         return Dictionary(grouping: fields, by: { $0.name.lowercased() }).mapValues { $0.map(\.value) }
     }
@@ -34,6 +35,19 @@ struct ServiceHeaderTests {
         #expect(
             try await Self.sent(Endpoint(headerItems: ["x-list": "own", "ACCEPT": "own"]), items)
                 == ["x-client": ["app"], "x-list": ["own"], "accept": ["own"]])
+    }
+
+    @Test("What a stream of events or a download needs wins, but not over an endpoint's own")
+    func needed() async throws {
+        let items: [HeaderItem] = ["ACCEPT": "application/json", "Accept-Encoding": "gzip"]
+        let folder = try TransferFolder()
+        for own in [nil, "own"] as [String?] {
+            let endpoint = Endpoint(headerItems: own.map { ["accept": $0, "accept-encoding": $0] })
+            var fields = try await Self.sent(endpoint, items) { _ = try? await $0.serverSentEvents() }
+            #expect(fields["accept"] == [own ?? "text/event-stream"])
+            fields = try await Self.sent(endpoint, items) { try await $0.download(to: folder.file("a")) }
+            #expect(fields["accept-encoding"] == [own ?? "identity"])
+        }
     }
 
     @Test("The media type of a body wins, that of a method's bytes doesn't")

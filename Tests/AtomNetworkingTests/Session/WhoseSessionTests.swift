@@ -316,6 +316,32 @@ struct WhoseSessionTests {
         }
     }
 
+    @Test("So does a reconnection that is on the wire or waits for its turn", arguments: [true, false])
+    func reconnectingStream(isWaiting: Bool) async throws {
+        for change in Change.allCases where !change.isOfVariable {
+            let session = try SessionFixture(exchangesPerOrigin: 1)
+            let stream = session.stream()
+            let exchange = await session.sendsEvent(0, to: stream)
+            if isWaiting {
+                _ = session.call("/other")
+                _ = await session.transport.exchange(1)
+            }
+            exchange.send(.finished)
+            #expect(await session.time.waitForAlarm(within: .seconds(5)))
+            session.time.advance(by: .seconds(5))
+            #expect(
+                await eventually {
+                    isWaiting ? session.atom.manager.slots.counts == (1, 1) : session.sent.count == 2
+                })
+            try await change.happen(in: session)
+            guard case .authentication(.signedOut(.answered))? = await stream.value else {
+                throw Unexpected("not signed out")
+            }
+            #expect(session.sent.count == 2 && session.sent[1].isCancelled == !isWaiting)
+            #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+        }
+    }
+
     @Test(
         "What is left of a part isn't delivered after a sign-out",
         arguments: ["lines", "values", "events"], [true, false])

@@ -548,8 +548,8 @@
             }
             reportRefusedExpectation()
             // 8.23 wants to send a body once more after a 417, and can't.
-            let isAnswered = if case .answered? = abort { true } else { code == 0 || code == 65 && head.statusCode == 417 }
-            if isAnswered, head.isComplete { return .finished }
+            let isDone = if case .answered? = abort { true } else { code == 0 || code == 65 && head.statusCode == 417 }
+            if isDone, head.isComplete { return .finished }
             var error = refusal ?? error(code: code)
             if refusal != nil { error.certificate = certificate }
             var problem = error.problem(
