@@ -20,9 +20,11 @@ enum ExportTargets {
         }
         for text in ["https://a.example/\(first)?access_token=\(word)", "https://a.example/?\(first)&password=\(word)"]
         {
-            hides(Array(CredentialSearch.url(text).utf8), [text])
-            let again = CredentialSearch.url(CredentialSearch.url(text))
-            check(again == CredentialSearch.url(text), "a URL stays", [text, again])
+            let shown = CredentialSearch.url(text)
+            hides(Array(shown.utf8), [text])
+            // Beside the word `HIDDEN`, the rest of a value may look like a credential.
+            let items = zip(shown.split(separator: "&"), CredentialSearch.url(shown).split(separator: "&"))
+            check(items.allSatisfy { $0 == $1 || $1.hasSuffix("=HIDDEN") }, "a URL stays or is hidden", [text, shown])
         }
         let events = "data: \(first)\ndata: {\"password\":\"\(word)\"}\n\(second)\n"
         hides(CredentialSearch.responseBody(Data(events.utf8), "text/event-stream").map { Array($0) }, [events])
