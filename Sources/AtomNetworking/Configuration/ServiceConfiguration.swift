@@ -9,8 +9,7 @@ public struct ServiceConfiguration: Sendable {
         /// Foundation's Multipath TCP service types.
         public typealias MultipathServiceType = URLSessionConfiguration.MultipathServiceType
     #else
-        /// Multipath TCP service types, so that code shared between platforms
-        /// compiles; they have an effect only on iOS.
+        /// Multipath TCP service types, so that code shared between platforms compiles; they take effect only on iOS.
         public enum MultipathServiceType: Sendable, Hashable {
             /// No Multipath TCP.
             case none

@@ -24,8 +24,7 @@ public struct BearerAuthentication: Sendable {
         case endpoint(AuthorizationEndpoint, ClientCredential)
         /// The app's own source.
         case provider(any TokenCredentialProvider)
-        /// A token endpoint, and the app's own source when nobody is signed in or the
-        /// server has refused the refresh token.
+        /// A token endpoint, and the app's own source if nobody is signed in or the server refused the refresh token.
         case endpointOrProvider(AuthorizationEndpoint, ClientCredential, any TokenCredentialProvider)
 
         var endpoint: (address: AuthorizationEndpoint, client: ClientCredential)? {

@@ -43,8 +43,7 @@ public protocol TokenCredentialProvider: Sendable {
 
 /// When a ``TokenCredentialProvider`` may be called again; after any other error that is with the next request.
 public enum TokenCredentialProviderError: ErrorWithCause {
-    /// Not before this time has passed. Until then requests wait if their own
-    /// deadline allows it, and fail at once if not.
+    /// Not before this time has passed. Until then requests wait if their deadline allows it, and fail at once if not.
     case retryAfter(Duration, any Error)
     /// Not before the app has signed in or out, or the stored credential has changed: the session has ended.
     case retryAfterSignIn(any Error)

@@ -74,8 +74,7 @@ struct DownloadPlace: Sendable {
         return lstat(destination, &status) == 0 ? mode_t(truncatingIfNeeded: status.st_mode & 0o777) : nil
     }
 
-    /// Checks that the disk has space for so many bytes, as far as that is
-    /// known: some file systems tell no size, or zero.
+    /// Checks that the disk has space for so many bytes, if that is known: some file systems tell no size, or zero.
     func checkSpace(for count: Int64) throws(AtomError) {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)
         guard let size = (attributes?[.systemSize] as? NSNumber)?.uint64Value, size > 0,

@@ -173,8 +173,7 @@ final class FileDownload: ResponseDestination {
             })
     }
 
-    /// Where redirects have led to; the query of a signed URL changes, so it doesn't
-    /// count if the app says what is asked for.
+    /// Where redirects led; the query of a signed URL changes, so it doesn't count if the app says what is asked for.
     private func location(of attempt: Attempt) -> String {
         guard address != nil, attempt.redirects > 0 else { return "" }
         let target = attempt.target

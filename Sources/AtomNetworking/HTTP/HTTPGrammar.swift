@@ -2,8 +2,7 @@ import Foundation
 
 /// Tokens and field values (RFC 9110 §5.5, §5.6.2).
 enum HTTPGrammar {
-    /// The text of a URL for Foundation, with its brackets after the host encoded:
-    /// it would encode every percent sign again.
+    /// The text of a URL for Foundation, with brackets after the host encoded: it would encode each percent sign again.
     static func url(_ text: String) -> URL? {
         // No authority ends within the first eight bytes.
         guard let slash = text.utf8.dropFirst(8).firstIndex(of: UInt8(ascii: "/")),

@@ -7,8 +7,7 @@ extension AtomError {
         let address: String
         let finalAddress: String?
 
-        /// How often it was sent, with redirects, the attempt after a 401 and those
-        /// of a ``RetryPolicy``; 0 if it never was.
+        /// How often it was sent, with redirects, after a 401 and by a ``RetryPolicy``; 0 if it never was.
         public let attempts: Int
 
         /// The time from `resume` to the error, with all waiting.

@@ -233,8 +233,7 @@ extension AuthenticationError.Reach: Redacted {
 }
 
 extension AuthenticationError: ErrorForPeople {
-    /// One or two sentences that say what happened and what to do; the same for
-    /// all requests that waited for one refresh.
+    /// One or two sentences: what happened and what to do; the same for all requests that waited for one refresh.
     public var description: String {
         switch self {
         case .missingCredential:

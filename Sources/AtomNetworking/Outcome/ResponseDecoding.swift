@@ -110,8 +110,7 @@ extension DecodingError {
     fileprivate static let malformed = DecodingError.dataCorrupted(
         Context(codingPath: [], debugDescription: malformedText))
 
-    /// The same error with an outline of the body instead of the decoder's and the
-    /// model's texts, which may quote a value.
+    /// The same error with an outline of the body for the decoder's and the model's texts, which may quote a value.
     fileprivate func showing(_ outline: String) -> DecodingError {
         let explanation =
             switch self {

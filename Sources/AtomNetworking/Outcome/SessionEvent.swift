@@ -74,8 +74,7 @@ extension SessionEvent {
         if case .ended(let error) = self { error } else { refusedRefresh(with: 400) }
     }
 
-    /// Why a refresh has failed that the token endpoint answered with a 401: the same
-    /// request won't succeed (RFC 6749 §5.2).
+    /// Why a refresh failed that the token endpoint answered with a 401: the same one won't succeed (RFC 6749 §5.2).
     var unauthorizedRefresh: AuthenticationError? {
         switch self {
         // It comes first as `refreshFailed`, and once more here.

@@ -58,8 +58,7 @@ extension SessionMachine {
         return last.isEmpty ? nil : last
     }
 
-    /// A refresh has left this in the store: a sign-in need not write it again, over what somebody may have put there
-    /// since.
+    /// A refresh has left this in the store: a sign-in need not write it over what somebody has put there since.
     mutating func left(_ written: TokenCredential?, now: Moment) -> [Action] {
         guard case .first(let generation)? = store.outstanding, let last = store.last, let written, !written.isEmpty,
             last.hasTokens(of: written)

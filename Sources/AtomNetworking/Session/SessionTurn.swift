@@ -23,8 +23,7 @@ struct SessionTurn: Sendable {
     }
 }
 
-/// Marks the tasks in which a session calls the app's store or provider: a call of
-/// the SDK by these would wait for itself.
+/// Marks the tasks in which a session calls the app's store or provider: their call of the SDK would wait for itself.
 final class SessionOperation: Sendable {
     @TaskLocal static var onStore: SessionOperation?
     @TaskLocal static var ofProvider: SessionOperation?

@@ -28,8 +28,7 @@ struct StoreMemory: Sendable {
     /// What was there before the writes that have not been read back yet.
     private var overwritten: [TokenCredential] = []
 
-    /// What the app's variable is being set to; it may arrive at any moment,
-    /// even after somebody else has set the variable.
+    /// What the app's variable is being set to; it may arrive at any moment, even after somebody else has set it.
     private var pending: [TokenCredential] = []
 
     /// A write of ``last`` that the store has not taken yet.
@@ -63,8 +62,7 @@ struct StoreMemory: Sendable {
         return last.isEmpty ? nil : last
     }
 
-    /// Whether reading this credential changes nothing: it is what was read or
-    /// written last, and no write is still to arrive.
+    /// Whether reading this credential changes nothing: it was read or written last, and no write is still to arrive.
     func isUnchanged(_ read: TokenCredential) -> Bool {
         overwritten.isEmpty && last?.isExactly(read) == true
     }

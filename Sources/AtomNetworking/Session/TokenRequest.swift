@@ -1,7 +1,6 @@
 import Foundation
 
-/// What is sent to a token endpoint, as a pure function of the configuration
-/// (RFC 6749 §4.4.2, §6, §2.3.1; RFC 7009 §2.1).
+/// What is sent to a token endpoint, by the configuration alone (RFC 6749 §4.4.2, §6, §2.3.1; RFC 7009 §2.1).
 enum TokenRequest {
     /// The largest answer that is read.
     static let maximumAnswerSize = 1 << 20

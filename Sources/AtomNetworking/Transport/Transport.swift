@@ -244,8 +244,7 @@ public enum TransportEvent: Sendable {
     case response(TransportResponse)
     /// A part of the body, decoded from content and transfer codings.
     case data(Data)
-    /// What the transport has measured, if ``TransportRequest/wantsMetrics`` is
-    /// set: once, directly before the last event.
+    /// What the transport measured, if ``TransportRequest/wantsMetrics`` is set: once, directly before the last event.
     indirect case measured(TransportMetrics)
     /// The exchange is complete.
     case finished
@@ -273,8 +272,7 @@ public struct TransportFailure: Error {
     /// anything else, which is wrapped in a `URLError` if it isn't one.
     public let error: any Error
 
-    /// Whether parts of the request may have reached the server;
-    /// ``AtomError/Delivery/notSent`` only if that is certain.
+    /// Whether any of the request may have reached the server; ``AtomError/Delivery/notSent`` only if that is certain.
     public let delivery: AtomError.Delivery
 
     /// Whether the server has closed a connection that was kept, as the request came.

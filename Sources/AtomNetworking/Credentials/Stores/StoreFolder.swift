@@ -79,8 +79,7 @@ struct StoreFolder {
         return file
     }
 
-    /// The contents of a file, at most one byte more than `limit`; `nil` if there is
-    /// none; the access of others is removed.
+    /// The contents of a file, at most one byte more than `limit`; `nil` for none; the access of others is removed.
     func contents(of name: String, upTo limit: Int) throws(TokenStoreError) -> Data? {
         guard let file = try open(name, O_RDONLY) else { return nil }
         let status = try Self.status(of: file)

@@ -48,8 +48,7 @@
         // Only the loop's thread uses these, and no two accesses overlap (SE-0176).
         @exclusivity(unchecked) private var sockets: [Socket] = []
         @exclusivity(unchecked) private var events = [atom_ready](repeating: atom_ready(), count: 64)
-        /// The kept connections by their ports on this machine; -1 for a port that
-        /// two of them have, at different addresses.
+        /// The kept connections by their ports on this machine; -1 for a port of two of them, at different addresses.
         @exclusivity(unchecked) private var descriptors: [UInt16: CInt] = [:]
         /// Whether a kept connection has ended since this was set back.
         @exclusivity(unchecked) var hasEnded = false
