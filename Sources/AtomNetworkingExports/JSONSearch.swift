@@ -108,8 +108,8 @@ struct JSONSearch {
         guard isCredential || isCode || isValue else { return }
         let place = start..<endOfValue(from: start)
         index = place.upperBound
-        // It was the name of another value, which is no JSON.
-        if bytes[afterSpaces(from: index)...].first == UInt8(ascii: ":") { outside.append(quote) }
+        // It was the name of another value: as little JSON as what has a NUL in it.
+        if bytes[afterSpaces(from: index)...].first == UInt8(ascii: ":") { outside.append(0) }
         let value = String(decoding: bytes[place], as: UTF8.self)
         if ["null", "true", "false", "\"\"", ""].contains(value) { return }
         if isCredential || isCode && objects[last].isOAuth || isValue && objects[last].namesCredential {

@@ -19,8 +19,9 @@ import Testing
             await TransportContract.check([fault.check], patience: fault.patience) { FaultyTransport(fault) }
         }
         var report = await check()
-        // On a busy machine some are too late for what they are compared with.
-        for _ in 0..<4 where report.failures.isEmpty { report = await check() }
+        // On a busy machine these may be too late for what they are compared with.
+        let isChance = [.streamsAreReadOnDemand, .pauseHoldsBack].contains(fault.check)
+        for _ in 0..<4 where isChance && report.failures.isEmpty { report = await check() }
         #expect(report.failures.map(\.name) == [fault.check.rawValue])
     }
 

@@ -63,7 +63,8 @@ import Testing
         "A value with a colon behind it may have been a name, which is no JSON",
         arguments: [
             #"{"token":"password":"planted"}"#, #"{"token":n"password" : "planted""#,
-            #"{"token":["password"]:"planted"}"#,
+            #"{"token":["password"]:"planted"}"#, #"{"\u0074oken":"\u0070assword":"planted"}"#,
+            #"{"value":"access":"Zx9Qw8Er7Ty6Ui5Op4As3Df2"}"#,
         ])
     func valueAsKey(body: String) {
         #expect(shown(body) == nil)

@@ -47,10 +47,8 @@ enum ExportTargets {
 
     /// The word `HIDDEN` may itself look like a credential, or the rest of a value beside it.
     private static func isShown(_ again: String, for shown: String) -> Bool {
-        again == shown
-            || zip(shown.split(separator: "&"), again.split(separator: "&")).allSatisfy {
-                $0 == $1 || $1.hasSuffix("=HIDDEN")
-            }
+        let (first, second) = (shown.split(separator: "&"), again.split(separator: "&"))
+        return first.count == second.count && zip(first, second).allSatisfy { $0 == $1 || $1.hasSuffix("=HIDDEN") }
     }
 
     private static func hides(_ shown: [UInt8]?, _ texts: [String], line: UInt = #line) {
