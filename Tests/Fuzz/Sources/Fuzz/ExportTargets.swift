@@ -48,7 +48,7 @@ enum ExportTargets {
     /// The word `HIDDEN` may itself look like a credential, or the rest of a value beside it.
     private static func isShown(_ again: String, for shown: String) -> Bool {
         let (first, second) = (shown.split(separator: "&"), again.split(separator: "&"))
-        return first.count == second.count && zip(first, second).allSatisfy { $0 == $1 || $1.hasSuffix("=HIDDEN") }
+        return first.count == second.count && zip(first, second).allSatisfy { $0 == $1 || $1.contains("HIDDEN") }
     }
 
     private static func hides(_ shown: [UInt8]?, _ texts: [String], line: UInt = #line) {
