@@ -146,7 +146,9 @@
                 heads.with { $0 += 1 }
                 line.write("HTTP/1.1 100 Continue\r\n\r\n")
                 _ = line.read()
-                line.write("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy")
+                // libcurl only wants to send the body of a 417 again if the connection stays.
+                let field = status.hasPrefix("417") ? "" : "Connection: close\r\n"
+                line.write("HTTP/1.1 \(status)\r\n\(field)Content-Length: 4\r\n\r\nbusy")
                 line.drain()
                 return .close
             }
