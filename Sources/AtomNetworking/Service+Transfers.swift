@@ -2,17 +2,19 @@ import Foundation
 
 // Uploads with progress, and downloads to files.
 extension Service {
+    // The progress comes first, so that a closure behind the call, which is meant for the result, can't be one.
+
     /// Sends the request, tells the progress of its body, and decodes the response.
     ///
     /// - Parameters:
-    ///   - type: The type of the response's body.
     ///   - progress: Called on the configuration's queue, at most thirty times a second, and always when the body has
     ///     been sent. It begins anew when the request is sent again.
+    ///   - type: The type of the response's body.
     /// - Returns: The decoded body.
     /// - Throws: ``AtomError``, as ``resume(expecting:)`` does.
     public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
-        expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
+        progress: @escaping @Sendable (TransferProgress) -> Void, expecting type: T.Type
     ) async throws(AtomError) -> T {
         let pending = try begin(progress: reporter(progress))
         defer { manager.resultHandler?() }
@@ -33,6 +35,8 @@ extension Service {
     /// `timeout.request` limits the time in which nothing arrives.
     ///
     /// - Parameters:
+    ///   - progress: Called on the configuration's queue, at most thirty
+    ///     times a second, and always when the body is complete.
     ///   - fileURL: The destination. Its folder must exist.
     ///   - isResumable: Whether a download that fails leaves `NAME.partial` and `NAME.partial.json` beside the
     ///     destination, with which the next one goes on (RFC 9110 §14), for the same URL and the same person. The
@@ -41,14 +45,12 @@ extension Service {
     ///   - identity: What is downloaded, in place of the URL, if that changes although it names the same: a signed URL
     ///     with a new signature. A partial file is continued only for the same identity.
     ///   - maximumSize: A limit in bytes; `nil` for none.
-    ///   - progress: Called on the configuration's queue, at most thirty
-    ///     times a second, and always when the body is complete.
     /// - Returns: The response without its body.
     /// - Throws: ``AtomError``; ``AtomError/transfer(_:)`` if the file can't be written.
     @discardableResult
     public nonisolated(nonsending) func download(
-        to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
+        progress: (@Sendable (TransferProgress) -> Void)? = nil, to fileURL: URL, isResumable: Bool = false,
+        identity: String? = nil, maximumSize: Int64? = nil
     ) async throws(AtomError) -> AtomResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         defer { manager.resultHandler?() }
@@ -156,5 +158,34 @@ extension Service {
         // Ranges, lengths and progress count the bytes of the file.
         request.set("Accept-Encoding", "identity")
         return (request, download)
+    }
+}
+
+// MARK: - Deprecated
+
+extension Service {
+    /// Sends the request, tells the progress of its body, and decodes the response.
+    @available(
+        *, deprecated,
+        message: "Write resume(progress:expecting:). For the response, leave out the closure, or give it as completion:."
+    )
+    public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+        expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws(AtomError) -> T {
+        try await resume(progress: progress, expecting: type)
+    }
+
+    /// Writes the body of the response to a file.
+    @available(
+        *, deprecated,
+        message: "Write download(progress:to:). For the response, leave out the closure, or give it as completion:."
+    )
+    @discardableResult
+    public nonisolated(nonsending) func download(
+        to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws(AtomError) -> AtomResponse {
+        try await download(
+            progress: progress, to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize)
     }
 }

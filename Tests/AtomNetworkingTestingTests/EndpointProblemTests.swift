@@ -16,6 +16,8 @@ extension CommonEndpoint {
     var headerItems: [HeaderItem]? { ["X-Common": "1"] }
     var timeout: ServiceTimeout? { ServiceTimeout() }
     var body: RequestBody? { nil }
+    var retryPolicy: RetryPolicy? { RetryPolicy.none }
+    var idempotency: Idempotency? { .declared }
     func path() throws(AtomError) -> URLPath { try URLPath("/common") }
 }
 
@@ -46,6 +48,8 @@ struct EndpointProblemTests {
             let queryItems: [QueryItem] = ["q": "1"]
             let body: RequestBody = .json([1])
             let timeout: ServiceTimeout = ServiceTimeout()
+            let retryPolicy = RetryPolicy.standard
+            let idempotency = Idempotency.byKey
         }
         struct Nothing: AppEndpoint {}
         #expect(checkEndpoint(Everything()).isEmpty)
@@ -65,13 +69,13 @@ struct EndpointProblemTests {
             let method: String
             let acceptableStatusCodes: Range<Int>
             let requiresAuthorization: Bool?
-            let retryPolicy: RetryPolicy
+            let retryPolicy: Int
             let path: String
         }
         let problems = checkEndpoint(
             Wrong(
                 headerItems: [:], queryItems: nil, timeout: 3, method: "POST", acceptableStatusCodes: 200..<300,
-                requiresAuthorization: nil, retryPolicy: .none, path: "/a"))
+                requiresAuthorization: nil, retryPolicy: 2, path: "/a"))
         #expect(
             problems.map(\.member) == [
                 "headerItems", "queryItems", "body", "timeout", "method", "acceptableStatusCodes",
@@ -144,11 +148,13 @@ struct EndpointProblemTests {
             var headerItems: [HeaderItem] { ["X-Own": "1"] }
             var timeout: ServiceTimeout { ServiceTimeout(request: 1, resource: 1) }
             let body: RequestBody
+            let retryPolicy = RetryPolicy.standard
+            let idempotency = Idempotency.byKey
         }
         struct Once: CommonEndpoint {
             var headerItems: [HeaderItem]? { ["X-Own": "1"] }
         }
-        #expect(Self.members(Twice(body: .json(1))) == ["headerItems", "timeout", "body"])
+        #expect(Self.members(Twice(body: .json(1))) == ["headerItems", "timeout", "body", "retryPolicy", "idempotency"])
         #expect(checkEndpoint(Once()).isEmpty)
     }
 

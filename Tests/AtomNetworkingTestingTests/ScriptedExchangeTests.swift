@@ -301,7 +301,7 @@ struct ScriptedExchangeTests {
         let (atom, wire) = Atom.scripted(.held)
         let (reports, report) = AsyncStream<Int64>.makeStream()
         let call = Call(method: .put, body: .data(Data(count: 18), contentType: "text/plain"))
-        async let done = atom.enqueue(call).resume(expecting: NoContent.self) { report.yield($0.completed) }
+        async let done = atom.enqueue(call).resume(progress: { report.yield($0.completed) }, expecting: NoContent.self)
         let exchange = await wire.exchange(0)
         for _ in 1...2 {
             exchange.send(.sent(4))

@@ -135,6 +135,20 @@ private struct AppClient {
 
 extension Service: MainActorResuming {}
 
+// The order of 1.0.0.
+
+private protocol Reporting {
+    func resume<T: Decodable & Sendable>(
+        expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws(AtomError) -> T
+    func download(
+        to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?,
+        progress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws(AtomError) -> AtomResponse
+}
+
+extension Service: Reporting {}
+
 private struct AppCredentials: BasicCredentialConvertible, ClientCredentialConvertible {
     var basicCredential: BasicCredential { BasicCredential(password: "p", username: "u") }
     var clientCredential: ClientCredential { ClientCredential(id: "app") }
@@ -475,6 +489,58 @@ struct CompatibilityTests {
         #expect(try response.get().isSuccess)
     }
 
+    @Test("The progress behind what is expected, as in 1.0.0, does what it did")
+    func progressBehind() async throws {
+        let transport = ScriptedTransport.held { exchange in
+            exchange.send(.sent(4))
+            exchange.answer("[1]")
+        }
+        let service: any Reporting = Self.atom(transport).enqueue(SeatmapEndpoint.change(Data("body".utf8)))
+        let (reports, report) = AsyncStream<Int64>.makeStream()
+        #expect(try await service.resume(expecting: [Int].self) { report.yield($0.completed) } == [1])
+        for await completed in reports.prefix(1) { #expect(completed == 4) }
+
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let response = try await service.download(
+            to: file, isResumable: false, identity: nil, maximumSize: 3, progress: { report.yield($0.completed) })
+        #expect(response.isSuccess)
+        for await completed in reports.prefix(1) { #expect(completed == 3) }
+        #expect(try Data(contentsOf: file) == Data("[1]".utf8))
+    }
+
+    @Test("A guest's request with an empty token says what to do, in the error and in the log, and signs nobody out")
+    func guests() async throws {
+        let transport = Self.answering("")
+        let lines = Locked<[String]>([])
+        let tokens = AppTokens()
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .bearer(
+                try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "app"), tokens
+            ),
+            isLogEnabled: true)
+        configuration.logHandler = { line in lines.with { $0.append(line) } }
+        let atom = Self.atom(transport, configuration)
+        let error = await #expect(throws: AtomError.self) {
+            try await atom.enqueue(SeatmapEndpoint.cancel(id: 1)).resume()
+        }
+        guard case .authentication(.missingCredential(.notSent)) = error else { throw Unexpected("\(error as Any)") }
+        let advice =
+            "o user is signed in, or the token has expired and can't be refreshed. An endpoint that needs no user"
+        #expect(error?.description.contains(advice) == true)
+        #expect(lines.value.contains { $0.contains(advice) })
+        #expect(error?.isAuthorizationFailure == false && error?.isBadRequest == false)
+        #expect(error?.isAccessTokenRefreshFailure == false)
+        #expect(transport.requests.isEmpty)
+        guard case .signedOut = atom.sessionState else { throw Unexpected("\(atom.sessionState)") }
+
+        // Endpoints that need nobody are sent as they are, and so is the first request after a sign-in.
+        try await atom.enqueue(SeatmapEndpoint.list(flight: "AS1")).resume()
+        tokens.tokenCredential = TokenCredential(accessToken: "a", expiresAt: .distantFuture, refreshToken: "r")
+        try await atom.enqueue(SeatmapEndpoint.cancel(id: 1)).resume()
+        #expect(transport.requests.map { $0.headerFields["Authorization"] } == [nil, "Bearer a"])
+    }
+
     @Test("A completion call may be what a function without a result returns", arguments: [nil, "AS1"])
     func returnedCompletionCalls(flight: String?) async throws {
         let client = AppClient(atom: Self.atom(Self.answering(Self.seats)))
@@ -517,7 +583,7 @@ struct CompatibilityTests {
     func methodsWithoutContext() {
         let methods = [HTTPMethod.post, HTTPMethod.put, HTTPMethod.patch].map { $0(Data("a".utf8)) }
         #expect(methods.map(\.name) == ["POST", "PUT", "PATCH"])
-        let make = HTTPMethod.post
+        let make: @Sendable (Data) -> HTTPMethod = HTTPMethod.post
         #expect(make(Data("a".utf8)) == .post(Data("a".utf8)))
         let plain: HTTPMethod = .post
         #expect(plain == .post && plain.name == HTTPMethod.post.name)

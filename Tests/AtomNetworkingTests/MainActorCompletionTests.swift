@@ -194,11 +194,10 @@ struct MainActorCompletionTests {
         }
 
         let row = try await Self.atom(transport).enqueue(Upload()).resume(
-            expecting: Int.self,
             progress: TransferProgress.onMainActor {
                 counter.note()
                 report.yield($0.completed)
-            })
+            }, expecting: Int.self)
 
         #expect(row == 12)
         for await completed in reported.prefix(1) { #expect(completed == 4) }

@@ -28,19 +28,17 @@ public enum HTTPMethod: Sendable {
     /// Method names are case-sensitive. A text that isn't a token is rejected before anything is sent.
     case token(String, Data? = nil)
 
-    // The cases, so that `case .post:` in a switch matches them. Where Swift can't know the type, `HTTPMethod.post` is
-    // the function that makes the case, as in code that was written before there were these.
+    // The cases, so that `case .post:` in a switch matches them. Where Swift can't know the type, `HTTPMethod.post` may
+    // also be the function that makes the case. Neither is preferred, so that `let method = HTTPMethod.post` doesn't
+    // compile: an endpoint would have a function there, which the SDK doesn't see.
 
     /// PATCH; its body is in ``Requestable/body``.
-    @_disfavoredOverload
     public static var patch: HTTPMethod { .patch(Data()) }
     /// POST; its body is in ``Requestable/body``.
     ///
-    /// For a constant write the type, `let method: HTTPMethod = .post`.
-    @_disfavoredOverload
+    /// A constant needs its type, `let method: HTTPMethod = .post`: without it, Swift finds `HTTPMethod.post` ambiguous.
     public static var post: HTTPMethod { .post(Data()) }
     /// PUT; its body is in ``Requestable/body``.
-    @_disfavoredOverload
     public static var put: HTTPMethod { .put(Data()) }
     /// DELETE with a body, whose meaning only the server defines (RFC 9110 §9.3.5).
     public static func delete(_ body: Data) -> HTTPMethod { .token("DELETE", body) }

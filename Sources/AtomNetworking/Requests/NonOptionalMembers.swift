@@ -25,6 +25,14 @@ public protocol NonOptionalMembers: Sendable {
     /// The deadlines.
     @_disfavoredOverload
     var timeout: ServiceTimeout { mutating get }
+
+    /// Whether the request is sent again after a failure.
+    @_disfavoredOverload
+    var retryPolicy: RetryPolicy { mutating get }
+
+    /// Whether the request may be sent again after the server may have received it.
+    @_disfavoredOverload
+    var idempotency: Idempotency { mutating get }
 }
 
 extension NonOptionalMembers {
@@ -43,4 +51,12 @@ extension NonOptionalMembers {
     /// The service's.
     @_disfavoredOverload
     public var timeout: ServiceTimeout { mutating get { .ofService } }
+
+    /// The service's.
+    @_disfavoredOverload
+    public var retryPolicy: RetryPolicy { mutating get { .ofService } }
+
+    /// The method decides.
+    @_disfavoredOverload
+    public var idempotency: Idempotency { mutating get { .byMethod } }
 }

@@ -150,7 +150,8 @@ extension PreparedRequest {
             if HTTPGrammar.isReservedFieldName(item.name) {
                 omitted.append(item.name)
             } else {
-                fields.append(name: item.name, value: item.value)
+                // A default comes first, and what overrides it later.
+                fields[item.name] = item.value
             }
         }
         return fields

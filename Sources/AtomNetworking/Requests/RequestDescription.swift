@@ -12,7 +12,7 @@ public struct RequestDescription: Sendable {
     public var queryItems: [QueryItem]
     /// The method, with the body if the endpoint gives it there.
     public var method: HTTPMethod
-    /// The endpoint's own header fields, in order.
+    /// The endpoint's own header fields, in order; of several with one name the last is sent.
     ///
     /// ``ServiceConfiguration/headerItems`` are added later, where a name is missing here.
     public var headerItems: [HeaderItem]
@@ -33,7 +33,7 @@ public struct RequestDescription: Sendable {
 
 extension RequestDescription {
     /// Reads an endpoint's members, each once.
-    init(of endpoint: any Requestable) throws(AtomError) {
+    package init(of endpoint: any Requestable) throws(AtomError) {
         link = LinkedEndpoint.link(of: endpoint)
         do {
             baseURL = if let link { try link.baseURL } else { try endpoint.baseURL() }
@@ -80,9 +80,9 @@ extension RequestDescription {
 }
 
 extension RequestDescription {
-    /// The first value of a header field of the endpoint's, by a name in any case.
+    /// The value of a header field of the endpoint's, by a name in any case.
     public func headerValue(_ name: String) -> String? {
-        headerItems.first { HeaderFields.isSameName($0.name, name) }?.value
+        headerItems.last { HeaderFields.isSameName($0.name, name) }?.value
     }
 
     /// Sets a header field, and removes the ones of that name.

@@ -21,13 +21,14 @@
 /// }
 /// ```
 ///
-/// A member whose type isn't the one here is another member, and the SDK uses the default: Swift says nothing. Only
-/// lists, a body and a timeout may also be declared without an optional type. `checkEndpoint(_:)` of
-/// AtomNetworkingTesting finds what the SDK won't see.
-public protocol Requestable: NonOptionalMembers {
+/// A member whose type isn't the one here is another member, and the SDK uses the default: Swift says nothing. What is
+/// optional here may also be declared without an optional type. The log names stored properties that the SDK doesn't
+/// see, and `checkEndpoint(_:)` of AtomNetworkingTesting finds them in a test.
+public protocol Requestable: RequestableDefaults {
     /// Header fields; none by default.
     ///
-    /// An `Authorization` field takes precedence over the service's authentication method. `Host`, `Content-Length` and
+    /// Of several items with one name, in any case, the last is sent: a default and then what overrides it. A field
+    /// that is a list is one item, ``HeaderItem/init(name:values:)``. An `Authorization` field takes precedence over the service's authentication method. `Host`, `Content-Length` and
     /// other fields that the transport writes are left out.
     var headerItems: [HeaderItem]? { get }
 
@@ -83,8 +84,15 @@ public protocol Requestable: NonOptionalMembers {
     func path() throws -> URLPath
 }
 
+/// What an endpoint is if it declares nothing but ``Requestable/baseURL()``.
+///
+/// Conform to ``Requestable``, not to this protocol. The defaults are apart from that one, so that an extension of
+/// yours of ``Requestable`` may have a member of the same name: with the same type it is the default of all your
+/// endpoints, and with another type it is your own.
+public protocol RequestableDefaults: NonOptionalMembers {}
+
 // The defaults of what may also be declared without an optional type are that.
-extension Requestable {
+extension RequestableDefaults {
     /// None.
     public var headerItems: [HeaderItem]? {
         var endpoint = self
@@ -120,10 +128,18 @@ extension Requestable {
     }
 
     /// The service's.
-    public var retryPolicy: RetryPolicy? { nil }
+    public var retryPolicy: RetryPolicy? {
+        var endpoint = self
+        let policy: RetryPolicy = endpoint.retryPolicy
+        return policy.isOfService ? nil : policy
+    }
 
     /// The method decides.
-    public var idempotency: Idempotency? { nil }
+    public var idempotency: Idempotency? {
+        var endpoint = self
+        let idempotency: Idempotency = endpoint.idempotency
+        return idempotency == .byMethod ? nil : idempotency
+    }
 
     /// It has an exchange of its own.
     public var sharesIdenticalRequests: Bool { false }

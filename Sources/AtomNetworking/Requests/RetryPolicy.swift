@@ -17,7 +17,7 @@ import Foundation
 /// no additional load, however many requests fail.
 public struct RetryPolicy: Sendable, Hashable {
     // What these are, the initializer says.
-    let maximumAttempts: Int
+    private(set) var maximumAttempts: Int
     let baseDelay: Duration
     let throttledBaseDelay: Duration
     let maximumDelay: Duration
@@ -33,6 +33,15 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// This is the default of a service.
     public static let none = RetryPolicy(maximumAttempts: 1)
+
+    /// The default of an endpoint whose policy isn't optional.
+    static let ofService: RetryPolicy = {
+        var policy = none
+        policy.maximumAttempts = 0
+        return policy
+    }()
+
+    var isOfService: Bool { maximumAttempts == 0 }
 
     /// Three attempts, with the arguments that ``init(maximumAttempts:baseDelay:throttledBaseDelay:maximumDelay:quota:cost:throttledCost:statusCodes:connectivityWait:)``
     /// has by default.

@@ -36,9 +36,8 @@ import Testing
         let file = try folder.file("report.pdf")
         let calls = Locked<[TransferProgress]>([])
         let atom = Atom.forTest(over: transport) { $0.dispatchQueue = DispatchQueue(label: "test") }
-        let response = try await atom.enqueue(server.endpoint("/report")).download(to: file) { progress in
-            calls.with { $0.append(progress) }
-        }
+        let response = try await atom.enqueue(server.endpoint("/report")).download(
+            progress: { progress in calls.with { $0.append(progress) } }, to: file)
         #expect(response.statusCode == 200)
         #expect(response.data.isEmpty)
         #expect(try Data(contentsOf: file) == Self.content(size))

@@ -101,10 +101,39 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.all)
-    func aRepeatedHeaderArrivesWhole(over transport: TransportUnderTest) async throws {
-        let request = try await seen(over: transport) { $0.headerItems = ["Accept": "a", "accept": "b"] }
-        let joined = request.values(for: "Accept").joined(separator: ",").filter { $0 != " " }
-        #expect(joined == "a,b")
+    func ofHeaderItemsWithOneNameTheLastIsSent(over transport: TransportUnderTest) async throws {
+        let request = try await seen(over: transport) {
+            $0.method = .post(Data("{}".utf8))
+            $0.headerItems = ["Content-Type": "text/plain", "X-A": "1", "content-type": "application/json", "x-a": "2"]
+        }
+        #expect(request.values(for: "Content-Type") == ["application/json"])
+        #expect(request.values(for: "X-A") == ["2"])
+    }
+
+    @Test(arguments: TransportUnderTest.all)
+    func aListOfValuesArrivesWhole(over transport: TransportUnderTest) async throws {
+        let request = try await seen(over: transport) {
+            $0.headerItems = [
+                HeaderItem(name: "Accept", values: ["text/html", "application/json;q=0.5"]),
+                HeaderItem(name: "Link", values: ["</a>; rel=\"next\"", "</b,c>"]),
+                HeaderItem(name: "X-None", values: []),
+            ]
+        }
+        #expect(request.values(for: "Accept") == ["text/html, application/json;q=0.5"])
+        #expect(request.values(for: "Link") == ["</a>; rel=\"next\", </b,c>"])
+        #expect(request.values(for: "X-None") == [""])
+    }
+
+    @Test(arguments: TransportUnderTest.all)
+    func eachMethodIsSentByItsName(over transport: TransportUnderTest) async throws {
+        let methods: [HTTPMethod] = [
+            .post, .put, .patch, .delete, HTTPMethod.post(Data("x".utf8)), [Data("y".utf8)].map(HTTPMethod.put)[0],
+        ]
+        for method in methods {
+            let request = try await seen(over: transport) { $0.method = method }
+            #expect(request.method == method.name)
+            #expect(request.body == method.body ?? Data())
+        }
     }
 
     @Test(arguments: TransportUnderTest.all)

@@ -375,9 +375,8 @@ import Testing
         let atom = Atom.forTest(over: transport, request: 10, resource: 15, time: time) { $0.observers = [observer] }
         let size = 32 << 20
         let body = RequestBody.stream(length: Int64(size)) { Self.parts([Data(count: size)]) }
-        async let response = atom.enqueue(early(server, body: body)).resume(expecting: String.self) { told in
-            progress.with { $0 = told.completed }
-        }
+        async let response = atom.enqueue(early(server, body: body)).resume(
+            progress: { told in progress.with { $0 = told.completed } }, expecting: String.self)
         await server.hasAnswered.wait()
         try #require(await eventually { observer.story().contains { $0.contains("200") } })
         for _ in 0..<5 {
@@ -455,7 +454,8 @@ import Testing
         let body = RequestBody.stream { Self.parts([Data("abc".utf8)]) }
         let service = Atom.forTest(over: transport) { $0.dispatchQueue = DispatchQueue(label: "test") }
             .enqueue(endpoint(server, body))
-        _ = try await service.resume(expecting: [Int].self) { progress in calls.with { $0.append(progress) } }
+        _ = try await service.resume(
+            progress: { progress in calls.with { $0.append(progress) } }, expecting: [Int].self)
         #expect(await eventually { calls.value.last?.completed == 3 })
         #expect(calls.value.allSatisfy { $0.completed <= 3 })
     }
@@ -469,8 +469,8 @@ import Testing
         let calls = Locked<[TransferProgress]>([])
         let service = Atom.forTest(over: transport) { $0.dispatchQueue = DispatchQueue(label: "test") }
             .enqueue(endpoint(server, .file(try folder.file("a", Self.bytes(size)))))
-        let result = try await service.resume(expecting: [Int].self) { progress in calls.with { $0.append(progress) }
-        }
+        let result = try await service.resume(
+            progress: { progress in calls.with { $0.append(progress) } }, expecting: [Int].self)
         #expect(result == [])
         let isComplete = TransferProgress(completed: Int64(size), total: Int64(size))
         #expect(await eventually { calls.value.last == isComplete })

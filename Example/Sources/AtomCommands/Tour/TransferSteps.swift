@@ -22,7 +22,8 @@ extension Tour {
         let reports = Locked<[Double]>([])
         let endpoint = TransferEndpoint.upload(airline, .file(photo, contentType: "image/jpeg"))
         let receipt = try await atom { $0.dispatchQueue = queue }.enqueue(endpoint)
-            .resume(expecting: Receipt.self) { progress in reports.withLock { $0.append(progress.fraction ?? 0) } }
+            .resume(
+                progress: { progress in reports.withLock { $0.append(progress.fraction ?? 0) } }, expecting: Receipt.self)
         await queue.drained()
         checklist.check(receipt.bytes == Self.size, "a file of \(Quantity.bytes(Int64(Self.size))) is sent")
         check(reports, "its progress reaches 100 %")
@@ -62,9 +63,9 @@ extension Tour {
         let queue = DispatchQueue(label: "atom.tour.download")
         let result = await outcome { () async throws(AtomError) in
             try await atom { $0.dispatchQueue = queue }.enqueue(TransferEndpoint.file(airline, size: Self.size))
-                .download(to: file, isResumable: true) { progress in
-                    reports.withLock { $0.append(progress.fraction ?? 0) }
-                }
+                .download(
+                    progress: { progress in reports.withLock { $0.append(progress.fraction ?? 0) } }, to: file,
+                    isResumable: true)
         }
         await queue.drained()
         return result

@@ -49,7 +49,8 @@ struct DownloadCommand: StatusCommand {
         let meter = TransferMeter("Download", on: quiet ? .silent : console.notes)
         let queue = DispatchQueue(label: "atom.download")
         let result = await exchange.send("GET", url, over: tap, calling: queue) { (service) async throws(AtomError) in
-            try await service.download(to: fileURL, isResumable: resume, maximumSize: maxSize) { meter.update($0) }
+            try await service.download(
+                progress: { meter.update($0) }, to: fileURL, isResumable: resume, maximumSize: maxSize)
         }
         // In a task of its own: a cancelled one would not wait.
         await Task { await tap.settle() }.value

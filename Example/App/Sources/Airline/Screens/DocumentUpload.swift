@@ -55,8 +55,8 @@ public final class DocumentUpload {
         let number = number
         do {
             let receipt = try await request.resume(
-                expecting: Receipt.self,
-                progress: TransferProgress.onMainActor { [weak self] in self?.report($0, of: number) })
+                progress: TransferProgress.onMainActor { [weak self] in self?.report($0, of: number) },
+                expecting: Receipt.self)
             phase = .sent(bytes: receipt.bytes)
         } catch {
             phase = ErrorMessage.text(for: error).map { .failed($0) } ?? .ready
