@@ -167,7 +167,7 @@ extension Service {
     /// Sends the request, tells the progress of its body, and decodes the response.
     @available(
         *, deprecated,
-        message: "Write resume(progress:expecting:). For the response, leave out the closure, or give it as completion:."
+        message: "Write resume(progress:expecting:). A closure for the response has the label completion:."
     )
     public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
         expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
@@ -177,8 +177,7 @@ extension Service {
 
     /// Writes the body of the response to a file.
     @available(
-        *, deprecated,
-        message: "Write download(progress:to:). For the response, leave out the closure, or give it as completion:."
+        *, deprecated, message: "Write download(progress:to:). A closure for the response has the label completion:."
     )
     @discardableResult
     public nonisolated(nonsending) func download(

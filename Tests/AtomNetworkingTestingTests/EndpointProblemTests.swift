@@ -154,7 +154,8 @@ struct EndpointProblemTests {
         struct Once: CommonEndpoint {
             var headerItems: [HeaderItem]? { ["X-Own": "1"] }
         }
-        #expect(Self.members(Twice(body: .json(1))) == ["headerItems", "timeout", "body", "retryPolicy", "idempotency"])
+        #expect(
+            Self.members(Twice(body: .json(1))) == ["headerItems", "timeout", "body", "retryPolicy", "idempotency"])
         #expect(checkEndpoint(Once()).isEmpty)
     }
 

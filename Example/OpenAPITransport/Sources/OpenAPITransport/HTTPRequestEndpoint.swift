@@ -31,9 +31,9 @@ struct HTTPRequestEndpoint: Requestable {
 
     private init(_ request: HTTPRequest, body: RequestBody?, server: String, options: OperationOptions) {
         method = HTTPMethod(request.method)
-        // The body knows its length.
+        // The body knows its length. The subscript joins fields of one name.
         headerItems = request.headerFields.filter { $0.name != .contentLength }
-            .map { HeaderItem(name: $0.name.rawName, value: $0.value) }
+            .map { HeaderItem(name: $0.name.rawName, value: request.headerFields[$0.name] ?? $0.value) }
         self.body = body
         self.options = options
         target = Result { () throws(AtomError) in try Target(request.path ?? "", of: server) }

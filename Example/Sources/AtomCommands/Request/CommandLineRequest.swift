@@ -16,7 +16,11 @@ struct CommandLineRequest: Requestable {
         return .token(isUsual ? upper : methodName)
     }
 
-    var headerItems: [HeaderItem]? { headers }
+    /// A name that was given several times is a list.
+    var headerItems: [HeaderItem]? {
+        let fields = HeaderFields(headers)
+        return fields.map { HeaderItem(name: $0.name, values: fields.values(for: $0.name)) }
+    }
 
     var queryItems: [QueryItem]? { url.queryItems + query }
 

@@ -23,7 +23,7 @@ extension Tour {
         let endpoint = TransferEndpoint.upload(airline, .file(photo, contentType: "image/jpeg"))
         let receipt = try await atom { $0.dispatchQueue = queue }.enqueue(endpoint)
             .resume(
-                progress: { progress in reports.withLock { $0.append(progress.fraction ?? 0) } }, expecting: Receipt.self)
+                progress: { report in reports.withLock { $0.append(report.fraction ?? 0) } }, expecting: Receipt.self)
         await queue.drained()
         checklist.check(receipt.bytes == Self.size, "a file of \(Quantity.bytes(Int64(Self.size))) is sent")
         check(reports, "its progress reaches 100 %")
