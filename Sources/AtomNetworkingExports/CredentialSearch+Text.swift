@@ -37,7 +37,7 @@ extension CredentialSearch {
         var rest: [UInt8] = []
         var start = text.startIndex
         while start < text.endIndex {
-            let end = text[start...].firstIndex { $0 <= 0x20 || "\"<>".utf8.contains($0) } ?? text.endIndex
+            let end: Int = text[start...].firstIndex { $0 <= 0x20 || "\"<>".utf8.contains($0) } ?? text.endIndex
             let word = Array(text[start..<end])
             let colon = firstIndex(of: "://", in: word)
             shown += colon == nil ? word : url(word, depth: depth)

@@ -657,6 +657,8 @@ struct CompatibilityTests {
             _ = try URLPath("no slash")
         } catch .requestable(let error) {
             #expect(error == .invalidURLPath)
+        } catch {
+            throw error
         }
         do {
             try await Self.atom(Self.answering("<html>", status: 400)).enqueue(Bare.anything).resume()

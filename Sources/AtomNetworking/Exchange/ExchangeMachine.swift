@@ -33,9 +33,10 @@ struct ExchangeMachine: Sendable {
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
         self.attempt = attempt
+        // Swift 6.2 can't read them in the condition, since `terms` is consumed.
+        let (isSigned, hasSession) = (terms.isSigned, terms.hasSession)
         state =
-            terms.isSigned && terms.hasSession
-            ? .waitingForSession(rejection: nil, place: nil) : .waitingForSlot(place: nil)
+            isSigned && hasSession ? .waitingForSession(rejection: nil, place: nil) : .waitingForSlot(place: nil)
         clock = ExchangeClock(terms.timeouts, until: terms.deadline)
         self.terms = terms
     }

@@ -205,7 +205,7 @@ package enum Redaction {
         let start = authority(of: text) ?? text.startIndex
         // A path may contain its own `@`.
         guard let at = scalars[start...].prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return text }
-        return Substring(scalars[..<start]) + mark + Substring(scalars[at...])
+        return String(scalars[..<start]) + mark + String(scalars[at...])
     }
 
     /// Where the authority of a URL begins; by code points, as above.

@@ -490,7 +490,7 @@ extension SessionActor {
         // From before the state is read, so that no change is missed.
         let changes = hub.changes()
         return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
-            let task = Task.detached(name: "States", priority: .userInitiated) {
+            let task = Task.detached(name: "States", priority: .userInitiated) { [weak self] in
                 var last: SessionState?
                 func tell(_ state: SessionState?) {
                     guard let state, last?.isSame(as: state) != true else { return }

@@ -107,7 +107,7 @@ extension TargetURL {
         }
         let server = base.absoluteString.utf8.dropLast(basePath.count + baseQuery.count)
         return TargetURL(
-            absoluteString: text(Array(server) + withoutDotSegments(path) + query), origin: base.origin)
+            absoluteString: text(server + withoutDotSegments(path) + query), origin: base.origin)
     }
 
     /// Percent-encodes what servers forget to encode, such as spaces and letters

@@ -67,7 +67,7 @@ struct InMemoryTokenCredentialStoreTests {
         let store = kind.store(.numbered(0))
         let result = try await store.exchange { stored in
             #expect(stored == .numbered(0))
-            await Task.detached { await #expect(throws: Never.self) { try await store.save(saved) } }.value
+            await Task.detached { _ = await #expect(throws: Never.self) { try await store.save(saved) } }.value
             return .numbered(1)
         }
         #expect(try await store.load() == saved)
