@@ -17,9 +17,12 @@ public struct HeaderFields: Sendable, Hashable {
     public subscript(_ name: String) -> String? {
         get { firstIndex(of: name).map { fields[$0].value } }
         set {
-            let place = firstIndex(of: name)
-            if place != nil { fields.removeAll { Self.isSameName($0.name, name) } }
-            if let newValue { fields.insert(HeaderItem(name: name, value: newValue), at: place ?? fields.endIndex) }
+            guard let place = firstIndex(of: name) else {
+                if let newValue { append(name: name, value: newValue) }
+                return
+            }
+            fields.removeAll { Self.isSameName($0.name, name) }
+            if let newValue { fields.insert(HeaderItem(name: name, value: newValue), at: place) }
         }
     }
 
