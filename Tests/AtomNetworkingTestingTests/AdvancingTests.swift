@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// What a test that advances the clock can rely on.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct AdvancingTests {
     /// A service that is down twice; the model shows the page in the end.
     private static func down(

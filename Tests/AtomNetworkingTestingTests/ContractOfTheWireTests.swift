@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What `Transport` demands, asked of the wire itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct ContractOfTheWireTests {
     /// Notes the events of an exchange, and whether two came at the same time.
     final class Events: @unchecked Sendable {

@@ -21,7 +21,7 @@ extension CommonEndpoint {
     func path() throws(AtomError) -> URLPath { try URLPath("/common") }
 }
 
-@Suite("What the SDK won't see of an endpoint")
+@Suite("What the SDK won't see of an endpoint", .limited)
 struct EndpointProblemTests {
     private static func members(_ endpoint: any Requestable) -> Set<String> {
         Set(checkEndpoint(endpoint).map(\.member))

@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct IdleTests {
     private static let titles = (0..<2_000).map { "Title \($0)" }
 

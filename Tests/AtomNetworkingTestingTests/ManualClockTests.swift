@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct ManualClockTests {
     /// Notes when alarms go off.
     final class Rings: @unchecked Sendable {

@@ -5,7 +5,7 @@ import Testing
 import XCTest
 
 /// What a broken test tells, without a word about problems in it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct ReportingTests {
     @Test func anIssueIsRecordedInTheTest() {
         let line = #line + 2
@@ -69,7 +69,7 @@ struct ReportingTests {
 
 #if os(Linux)
     /// The same in processes of their own, because there the tests fail.
-    @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: !BrokenTest.isWanted))
+    @Suite(.serialized, .limited, .enabled(if: !BrokenTest.isWanted))
     struct ReportingProcessTests {
         @Test func issuesOfSwiftTestingFailTheirTests() async throws {
             let run = try await BrokenTest.run("--testing-library", "swift-testing", "--filter", "BrokenSwiftTests")
@@ -153,7 +153,7 @@ struct ReportingTests {
         }
     }
 
-    @Suite(.enabled(if: BrokenTest.isWanted), .timeLimit(.minutes(1)))
+    @Suite(.enabled(if: BrokenTest.isWanted), .limited)
     struct BrokenSwiftTests {
         @Test func anAnswerIsLeft() {
             _ = Atom.scripted(.status(204))
@@ -188,7 +188,7 @@ struct ReportingTests {
         }
     }
 
-    @Suite(.enabled(if: BrokenTest.isWanted), .timeLimit(.minutes(1)))
+    @Suite(.enabled(if: BrokenTest.isWanted), .limited)
     struct StuckSwiftTests {
         @Test func itAwaitsARetry() async throws {
             let clock = ManualClock()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Exchanges that the test answers by hand.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct ScriptedExchangeTests {
     /// Shows what was found for the text that was typed last.
     @MainActor

@@ -13,7 +13,7 @@ extension AtomError {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct ScriptedResponseTests {
     /// The error of a call.
     private func failure(_ atom: Atom, _ call: Call = Call()) async -> AtomError? {

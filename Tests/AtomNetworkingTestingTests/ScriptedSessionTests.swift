@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct ScriptedSessionTests {
     private func failure(_ atom: Atom, _ call: Call = Call()) async -> AtomError? {
         do {

@@ -180,7 +180,7 @@ private actor CredentialHolder: BasicCredentialConvertible {
     }
 }
 
-@Suite("An app that was written for Atom compiles and behaves", .timeLimit(.minutes(5)))
+@Suite("An app that was written for Atom compiles and behaves", .limited)
 struct CompatibilityTests {
     private static func atom(
         _ transport: ScriptedTransport, _ configuration: ServiceConfiguration = ServiceConfiguration()

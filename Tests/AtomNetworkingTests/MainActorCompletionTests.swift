@@ -52,7 +52,7 @@ private struct Upload: Requestable {
     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
 }
 
-@Suite("Completions on the main actor", .timeLimit(.minutes(5)))
+@Suite("Completions on the main actor", .limited)
 struct MainActorCompletionTests {
     private static func atom(_ transport: ScriptedTransport, _ queue: DispatchQueue = Place.queue) -> Atom {
         var configuration = ServiceConfiguration(dispatchQueue: queue)

@@ -3,7 +3,7 @@ import Testing
 @testable import AirlineServer
 
 /// The rules of tokens, without a server and without waiting.
-@Suite final class TokenLedgerTests {
+@Suite(.limited) final class TokenLedgerTests {
     private var ledger = TokenLedger()
     private var policy = TokenPolicy()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite(.timeLimit(.minutes(5))) struct DocsTests {
+@Suite(.limited) struct DocsTests {
     @Test func aPathIsAFileOfTheFirstSiteThatHasIt() async throws {
         let folder = try TemporaryFolder()
         for (name, text) in [

@@ -8,7 +8,7 @@ import Testing
 
 /// The tool is stopped while it renews a session at a server that accepts each
 /// refresh token once, and whoever sends one twice is signed out.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct InterruptionTests {
+@Suite(.serialized, .limited) struct InterruptionTests {
     private let folder: TemporaryFolder
 
     init() throws {

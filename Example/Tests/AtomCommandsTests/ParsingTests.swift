@@ -5,7 +5,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite struct ParsingTests {
+@Suite(.limited) struct ParsingTests {
     private func parse<Command: ParsableCommand>(_ type: Command.Type, _ arguments: String...) throws -> Command {
         try #require(try AtomCommand.parseAsRoot(arguments) as? Command)
     }

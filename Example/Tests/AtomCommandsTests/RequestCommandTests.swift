@@ -5,7 +5,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite(.timeLimit(.minutes(5))) struct RequestCommandTests {
+@Suite(.limited) struct RequestCommandTests {
     private let folder: TemporaryFolder
 
     init() throws {

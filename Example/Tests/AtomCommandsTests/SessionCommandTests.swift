@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite(.timeLimit(.minutes(5))) struct SessionCommandTests {
+@Suite(.limited) struct SessionCommandTests {
     private let folder: TemporaryFolder
     private let file: SessionFile
 

@@ -8,7 +8,7 @@ import Testing
     import FoundationXML
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct StormTests {
+@Suite(.limited) struct StormTests {
     @Test func everyRequestGetsItsOwnResponseAndARow() async throws {
         let recorder = TimelineRecorder()
         let storm = Storm(requests: 300, concurrency: 30, tokenLifetime: 0.4, workMilliseconds: 2, expireEvery: 0.1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite(.timeLimit(.minutes(5))) struct TourTests {
+@Suite(.limited) struct TourTests {
     @Test func theMainJobEndsAsExpected() async throws {
         let output = RecordingTerminal()
         let recorder = HARRecorder()

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomCommands
 
 /// Uploads, downloads and streams.
-@Suite(.timeLimit(.minutes(5))) struct TransferCommandTests {
+@Suite(.limited) struct TransferCommandTests {
     private let folder: TemporaryFolder
 
     init() throws {

@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct StoreContractTests {
+@Suite(.limited(minutes: 10)) struct StoreContractTests {
     @Test("The store in memory meets the contract")
     func inMemory() async throws {
         try await TokenCredentialStoreContract.check(patience: .seconds(120)) { _ in InMemoryTokenCredentialStore() }

@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct TransportContractTests {
+@Suite(.limited(minutes: 10)) struct TransportContractTests {
     @Test("The default transport meets the contract")
     func sound() async throws {
         let report = await TransportContract.check(patience: .seconds(120)) {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What comes over the wire, to the byte.
-@Suite(.timeLimit(.minutes(5))) struct FaultBytesTests {
+@Suite(.limited) struct FaultBytesTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
 
     private func ask(

@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// What a request through an `Atom` gets of each fault.
-@Suite(.timeLimit(.minutes(5))) struct FaultOutcomeTests {
+@Suite(.limited) struct FaultOutcomeTests {
     private struct Page: Requestable {
         let server: LoopbackServer
         func baseURL() throws(AtomError) -> BaseURL {

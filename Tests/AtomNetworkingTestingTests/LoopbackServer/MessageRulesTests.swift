@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What HTTP says of connections, versions and targets.
-@Suite(.timeLimit(.minutes(5))) struct MessageRulesTests {
+@Suite(.limited) struct MessageRulesTests {
     /// Sends a request to a server with this response, and reads until the end or until nothing more comes.
     private func ask(
         _ head: String, body: String = "", of response: LoopbackServer.Response = .text("x"),

@@ -2,7 +2,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RoutesTests {
+@Suite(.limited) struct RoutesTests {
     private static let routes: [String: LoopbackServer.Handler] = [
         "GET /flights": { _ in .text("list") },
         "/flights": { _ in .text("any") },

@@ -2,7 +2,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ServerLifetimeTests {
+@Suite(.limited) struct ServerLifetimeTests {
     @Test("A hundred servers at once have a hundred ports")
     func ports() throws {
         let servers = try (0..<100).map { _ in try LoopbackServer { _ in .text("x") } }

@@ -4,7 +4,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ArchiveTests {
+@Suite(.limited) struct ArchiveTests {
     private static func file(_ entry: String) -> Data { Data(#"{"log":{"entries":[\#(entry)]}}"#.utf8) }
 
     private static func entry(

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Which bodies of responses observers hear, and what a recorder keeps of them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct RecordedBodiesTests {
     /// Keeps what it hears; without a lock, because the wire is immediate.
     private final class Listener: RequestObserver, @unchecked Sendable {

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// What was recorded of one service answers another one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.limited)
 struct ReplayTests {
     private let recorder = HARRecorder(showing: .allButCredentials, responseBodiesUpTo: 1 << 16)
 

@@ -4,7 +4,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ReviewTests {
+@Suite(.limited) struct ReviewTests {
     typealias Kind = HTTPArchive.Review.Kind
 
     private func review(_ entries: String...) throws -> HTTPArchive.Review {

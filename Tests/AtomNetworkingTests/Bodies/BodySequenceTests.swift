@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A body that the app gives out part by part", .timeLimit(.minutes(5)))
+@Suite("A body that the app gives out part by part", .limited)
 struct BodySequenceTests {
     private static func sequence(
         _ parts: [String], length: Int64? = nil, isRepeatable: Bool = true

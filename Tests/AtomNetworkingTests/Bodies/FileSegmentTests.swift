@@ -11,7 +11,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("A file in a body, before the network is used", .timeLimit(.minutes(5)))
+@Suite("A file in a body, before the network is used", .limited)
 struct FileSegmentTests {
     private static func check(
         _ url: URL, isRefusedAs name: String, because reason: String, _ location: SourceLocation = #_sourceLocation

@@ -8,7 +8,7 @@ private let wishedFolder = ProcessInfo.processInfo.environment["ATOM_MULTIPART_C
 
 /// Writes random forms for `Tests/Multipart/check`, which lets other programs
 /// read them.
-@Suite("Random forms for other parsers", .enabled(if: wishedFolder != nil), .timeLimit(.minutes(5)))
+@Suite("Random forms for other parsers", .enabled(if: wishedFolder != nil), .limited)
 struct MultipartCasesTests {
     private static func number(_ name: String, or other: UInt64) -> UInt64 {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } ?? other

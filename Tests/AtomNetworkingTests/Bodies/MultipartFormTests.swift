@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A form with files", .timeLimit(.minutes(5)))
+@Suite("A form with files", .limited)
 struct MultipartFormTests {
     private static func text(_ form: MultipartForm, boundary: String = "B") throws -> String {
         String(decoding: try form.segments(boundary: boundary).bytes(), as: UTF8.self)

@@ -11,7 +11,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("Reading a body of data and files", .timeLimit(.minutes(5)))
+@Suite("Reading a body of data and files", .limited)
 struct SegmentReaderTests {
     private let folder: TemporaryFolder
 

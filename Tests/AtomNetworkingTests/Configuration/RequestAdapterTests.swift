@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Adapters change what an endpoint says, before it is checked.
-@Suite(.timeLimit(.minutes(5))) struct RequestAdapterTests {
+@Suite(.limited) struct RequestAdapterTests {
     private struct Endpoint: Requestable {
         var method: HTTPMethod { .post }
         var headerItems: [HeaderItem]? { ["X-Own": "1", "Accept-Language": "en"] }

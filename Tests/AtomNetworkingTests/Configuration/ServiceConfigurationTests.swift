@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The configuration of a service")
+@Suite("The configuration of a service", .limited)
 struct ServiceConfigurationTests {
     @Test("Its defaults are those that are documented")
     func defaults() {

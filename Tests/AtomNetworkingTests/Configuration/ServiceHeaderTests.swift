@@ -12,7 +12,7 @@ private struct Endpoint: Requestable {
     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "a.example") }
 }
 
-@Suite("Header fields of a service", .timeLimit(.minutes(5)))
+@Suite("Header fields of a service", .limited)
 struct ServiceHeaderTests {
     private static func sent(
         _ endpoint: Endpoint, _ items: [HeaderItem], _ method: AuthenticationMethod = .none,

@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// No date of a server may end the process.
-@Suite struct CookieDateFuzzTests {
+@Suite(.limited) struct CookieDateFuzzTests {
     private let address = CookieAddress("https://a.example.com/")
 
     /// Every part may be there twice, be missing, be huge, or be in any place.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct CookieDateTests {
+@Suite(.limited) struct CookieDateTests {
     @Test(
         "A date is read in all its forms",
         arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct CookieFieldTests {
+@Suite(.limited) struct CookieFieldTests {
     private let address = CookieAddress("https://a.example.com/x")
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 

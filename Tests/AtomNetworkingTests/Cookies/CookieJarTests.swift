@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct CookieJarTests {
+@Suite(.limited) struct CookieJarTests {
     private var time = Date(timeIntervalSince1970: 1_800_000_000)
     private var jar = CookieJar()
 

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite struct CookieStoreTests {
+@Suite(.limited) struct CookieStoreTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
     private let address = CookieAddress("http://a.example.com/v1/me")
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct SetCookieTests {
+@Suite(.limited) struct SetCookieTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     private func cookie(_ line: String, _ url: String = "http://a.example.com/v1/me") -> Cookie? {

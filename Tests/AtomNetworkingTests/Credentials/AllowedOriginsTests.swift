@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Where a credential goes, and where it doesn't.
-@Suite(.timeLimit(.minutes(5))) struct AllowedOriginsTests {
+@Suite(.limited) struct AllowedOriginsTests {
     private struct Endpoint: Requestable {
         var base: BaseURL
         var requiresAuthorization = true

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Basic credentials")
+@Suite("Basic credentials", .limited)
 struct BasicCredentialTests {
     @Test(
         "The examples of RFC 7617, any script, and empty parts are encoded",

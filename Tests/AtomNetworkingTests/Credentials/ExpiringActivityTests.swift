@@ -32,7 +32,7 @@ private final class RecordingActivity: Sendable {
 
 /// The system suspends a process that holds a lock in a shared container only
 /// after it has announced that.
-@Suite(.timeLimit(.minutes(5))) struct ExpiringActivityTests {
+@Suite(.limited) struct ExpiringActivityTests {
     private let folder: TemporaryFolder
     private let recording = RecordingActivity()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A file of tokens with several users", .timeLimit(.minutes(10)))
+@Suite("A file of tokens with several users", .limited(minutes: 10))
 struct FileTokenCredentialStoreConcurrencyTests {
     private let folder: TemporaryFolder
     private let time = AlarmWatchingTimeSource()

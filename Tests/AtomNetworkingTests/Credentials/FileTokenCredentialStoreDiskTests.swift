@@ -78,7 +78,7 @@
     @Suite(
         "A file of tokens on a disk that fails",
         .enabled(if: SmallDisk.isAllowed, "this process may not mount a disk: it isn't root, or in a container"),
-        .timeLimit(.minutes(5)))
+        .limited)
     struct FileTokenCredentialStoreDiskTests {
         private static func putTokens(_ content: Data, in root: String) throws {
             try #require(mkdir(root + "/store", 0o700) == 0)

@@ -67,7 +67,7 @@
 
     @Suite(
         "A file of tokens that other processes share",
-        .enabled(if: Python.path != nil, "no python3 to take the lock with"), .timeLimit(.minutes(10)))
+        .enabled(if: Python.path != nil, "no python3 to take the lock with"), .limited(minutes: 10))
     struct FileTokenCredentialStoreProcessTests {
         private let folder: TemporaryFolder
         private let lock: URL

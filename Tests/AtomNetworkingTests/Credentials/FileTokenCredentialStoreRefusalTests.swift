@@ -11,7 +11,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("A file of tokens in the wrong place", .timeLimit(.minutes(5)))
+@Suite("A file of tokens in the wrong place", .limited)
 struct FileTokenCredentialStoreRefusalTests {
     private static let isRoot = geteuid() == 0
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A file of tokens", .timeLimit(.minutes(5)))
+@Suite("A file of tokens", .limited)
 struct FileTokenCredentialStoreTests {
     private let folder: TemporaryFolder
     private let store: FileTokenCredentialStore

@@ -49,7 +49,7 @@ private final class PlainStore: TokenCredentialStore {
     }
 }
 
-@Suite("A store for one process, without a lock", .timeLimit(.minutes(5)))
+@Suite("A store for one process, without a lock", .limited)
 struct InMemoryTokenCredentialStoreTests {
     enum Kind: CaseIterable, Sendable {
         case inMemory, byDefault

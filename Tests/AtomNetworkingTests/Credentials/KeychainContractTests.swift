@@ -35,7 +35,7 @@ private final class StoreInFakeKeychain: RefreshIntentRecording {
     }
 }
 
-@Suite("The store in the Keychain meets the contract of a shared one", .timeLimit(.minutes(10)))
+@Suite("The store in the Keychain meets the contract of a shared one", .limited(minutes: 10))
 struct KeychainContractTests {
     @Test("With a lock file and without one", arguments: [true, false])
     func contract(hasLockFile: Bool) async throws {

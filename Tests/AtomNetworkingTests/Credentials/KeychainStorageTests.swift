@@ -55,7 +55,7 @@ final class FakeKeychain: KeychainStorage, Sendable {
     }
 }
 
-@Suite("Tokens in the Keychain", .timeLimit(.minutes(5)))
+@Suite("Tokens in the Keychain", .limited)
 struct KeychainStorageTests {
     private let keychain = FakeKeychain()
     private let item = KeychainItem(service: UUID().uuidString, account: "tokens", accessGroup: nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The stored form of a credential")
+@Suite("The stored form of a credential", .limited)
 struct StoredCredentialTests {
     private func rewritten(_ stored: StoredCredential) throws -> StoredCredential {
         try StoredCredential(stored.encoded())

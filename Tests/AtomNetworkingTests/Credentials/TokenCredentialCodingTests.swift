@@ -105,7 +105,7 @@ private struct Medium: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("A stored credential can be read back, also by Atom")
+@Suite("A stored credential can be read back, also by Atom", .limited)
 struct TokenCredentialCodingTests {
     private static func credential(_ expiresAt: Date) -> TokenCredential {
         TokenCredential(accessToken: "a", expiresAt: expiresAt, refreshToken: "r")

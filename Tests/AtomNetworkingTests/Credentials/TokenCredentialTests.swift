@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The tokens of a session")
+@Suite("The tokens of a session", .limited)
 struct TokenCredentialTests {
     private func read(_ members: String) throws -> TokenCredential {
         try JSONDecoder().decode(

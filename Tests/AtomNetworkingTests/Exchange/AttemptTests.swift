@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What a redirect sends next")
+@Suite("What a redirect sends next", .limited)
 struct AttemptTests {
     private static func attempt(
         _ method: HTTPMethod = .get, scheme: BaseURLScheme = .https, headers: [HeaderItem] = []

@@ -132,7 +132,7 @@ private func decodeNowhere(_ journey: Journey) async throws {
 }
 
 /// G3: a request is on its way before its caller suspends, and nobody's actor decodes.
-@Suite("An async call keeps its caller's isolation up to admission, and leaves it to decode", .timeLimit(.minutes(5)))
+@Suite("An async call keeps its caller's isolation up to admission, and leaves it to decode", .limited)
 struct CallerIsolationTests {
     @Test("On the main actor")
     func mainActor() async throws {

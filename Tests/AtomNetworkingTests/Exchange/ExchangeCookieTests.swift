@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite(.timeLimit(.minutes(5))) struct ExchangeCookieTests {
+@Suite(.limited) struct ExchangeCookieTests {
     private static func atom(_ transport: ScriptedTransport, time: any TimeSource) -> Atom {
         var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"))
         configuration.transport = transport

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Whoever keeps the handle of a request", .timeLimit(.minutes(5)))
+@Suite("Whoever keeps the handle of a request", .limited)
 struct ExchangeListenerTests {
     /// Keeps the handle, and is kept by its completion.
     private final class Screen: @unchecked Sendable {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What an exchange does on each event in each state")
+@Suite("What an exchange does on each event in each state", .limited)
 struct ExchangeMachineTableTests {
     /// The table has a cell for each event that is no matter of course: others
     /// change nothing, and undo what came too late.

@@ -9,7 +9,7 @@ import Testing
 
 /// One exchange from its beginning to its end, by what its machine hears and
 /// says.
-@Suite("An exchange's machine, story by story")
+@Suite("An exchange's machine, story by story", .limited)
 struct ExchangeScriptTests {
     /// Plays the events and says what each comes to.
     private func play(_ machine: ExchangeMachine, _ events: ExchangeEvent...) -> [String] {

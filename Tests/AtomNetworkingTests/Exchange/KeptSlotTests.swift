@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Slots that a response frees", .timeLimit(.minutes(5)))
+@Suite("Slots that a response frees", .limited)
 struct LearnedSlotTests {
     @Test("are granted after the session knows of a rejected token")
     func rejected() async throws {
@@ -21,7 +21,7 @@ struct LearnedSlotTests {
     }
 }
 
-@Suite("A slot that a request keeps while it asks the session", .timeLimit(.minutes(5)))
+@Suite("A slot that a request keeps while it asks the session", .limited)
 struct KeptSlotTests {
     /// Stops the thread that has created it once, in `now`, as soon as a condition holds.
     private final class StoppingClock: TimeSource {

@@ -5,7 +5,7 @@ import Testing
 
 /// Every sequence of a few steps by those who note events and the one who tells
 /// them.
-@Suite struct NotedEventsTests {
+@Suite(.limited) struct NotedEventsTests {
     private enum Step: CaseIterable {
         /// Something is noted, and not told at once.
         case note
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is lost, told twice or out of order, in every sequence of six steps", .timeLimit(.minutes(5)))
+    @Test("Nothing is lost, told twice or out of order, in every sequence of six steps", .limited)
     func everySequence() throws {
         let request = try TransportRequest(base: BaseURL(host: "api.example.com"), path: URLPath("/x"))
         let steps = Step.allCases

@@ -47,7 +47,7 @@ private final class Journal: @unchecked Sendable {
     func note(_ entry: Int) { lock.withLock { entries.append(entry) } }
 }
 
-@Suite("Slots of an origin")
+@Suite("Slots of an origin", .limited)
 struct OriginSlotsTests {
     private static let home = Origin(scheme: .https, host: "a.example", port: 443)
     private static let other = Origin(scheme: .https, host: "b.example", port: 443)

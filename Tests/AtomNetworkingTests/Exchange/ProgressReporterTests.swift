@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The progress of a transfer", .timeLimit(.minutes(5)))
+@Suite("The progress of a transfer", .limited)
 struct ProgressReporterTests {
     @Test("It is reported thirty times a second at most, and always at the end")
     func throttled() {
@@ -70,7 +70,7 @@ struct ProgressReporterTests {
     }
 }
 
-@Suite struct ContentRangeTests {
+@Suite(.limited) struct ContentRangeTests {
     @Test(arguments: [
         "bytes", "bytes ", "bytes 0-1", "bytes 1-0/2", "bytes 0-1/1", "bytes */5", "items 0-1/2", "bytes -1/2",
         "bytes 0-/2", "bytes 0-1/", "bytes 0-1/x", "bytes +0-1/2", "bytes 0-99999999999999999999/*", "",

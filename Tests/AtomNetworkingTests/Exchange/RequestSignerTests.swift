@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Signers add to each attempt, directly before it.
-@Suite(.timeLimit(.minutes(5))) struct RequestSignerTests {
+@Suite(.limited) struct RequestSignerTests {
     /// A signer that a test writes in place.
     private struct Signer: RequestSigner {
         let add: @Sendable (inout SignableRequest) throws -> Void

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What takes the body of a response")
+@Suite("What takes the body of a response", .limited)
 struct ResponseSinkTests {
     @Test("Memory takes as many bytes as it may, and says how many these are when there is one more")
     func limit() throws {

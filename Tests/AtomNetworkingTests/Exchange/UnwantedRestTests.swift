@@ -10,7 +10,7 @@ import Testing
 
 /// The rest of a response that was judged by its head, by a clock that the test
 /// holds.
-@Suite("The rest of a response that is not needed", .timeLimit(.minutes(5)))
+@Suite("The rest of a response that is not needed", .limited)
 struct UnwantedRestTests {
     private let time = ManualClock()
 

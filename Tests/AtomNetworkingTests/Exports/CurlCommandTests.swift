@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 @testable import AtomNetworkingExports
 
-@Suite(.timeLimit(.minutes(5))) struct CurlCommandTests {
+@Suite(.limited) struct CurlCommandTests {
     private func sent(
         _ method: String = "GET", query: [QueryItem] = [], fields: [(String, String)] = [], body: TransportBody? = nil
     ) throws -> SentRequest {

@@ -7,7 +7,7 @@
     @testable import AtomNetworkingExports
 
     /// The SDK and the real `curl`, against the same server.
-    @Suite(.timeLimit(.minutes(10)), .enabled(if: ShellProgram.isInstalled("curl"), "curl isn't installed"))
+    @Suite(.limited(minutes: 10), .enabled(if: ShellProgram.isInstalled("curl"), "curl isn't installed"))
     struct CurlCommandWireTests {
         /// Sends a request with the SDK, and then its commands with `curl`.
         ///

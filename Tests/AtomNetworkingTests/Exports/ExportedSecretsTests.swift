@@ -10,7 +10,7 @@ import Testing
 
 /// Secrets are planted everywhere, and looked for in all that observers, the
 /// commands and the file show.
-@Suite(.timeLimit(.minutes(5))) struct ExportedSecretsTests {
+@Suite(.limited) struct ExportedSecretsTests {
     /// In everything that is a credential by its name.
     private static let credential = "planted-credential"
     /// In everything else that may be secret.

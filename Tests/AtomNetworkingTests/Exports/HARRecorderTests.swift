@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// The recorder, by a clock and a network that the test holds.
-@Suite(.timeLimit(.minutes(5))) struct HARRecorderTests {
+@Suite(.limited) struct HARRecorderTests {
     private func atom(_ session: SessionFixture, _ observers: [any RequestObserver]) -> Atom {
         var configuration = session.configuration
         configuration.observers = observers
@@ -385,7 +385,7 @@ private final class MeasuringObserver: BodyObserver {
     }
 }
 
-@Suite struct HARSchemaTests {
+@Suite(.limited) struct HARSchemaTests {
     private static let valid = #"""
         {"log":{"version":"1.2","creator":{"name":"a","version":"1"},"entries":[{"startedDateTime":
         "2026-11-22T10:00:00.000Z","time":6,"cache":{},"request":{"method":"GET","url":"https://h/","httpVersion":"h2",
@@ -430,7 +430,7 @@ private final class MeasuringObserver: BodyObserver {
     }
 }
 
-@Suite struct HARTimingsTests {
+@Suite(.limited) struct HARTimingsTests {
     @Test("Without measurements the head divides the time")
     func unmeasured() {
         let timings = HARTimings(

@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 @testable import AtomNetworkingExports
 
-@Suite(.timeLimit(.minutes(5))) struct ShellWordTests {
+@Suite(.limited) struct ShellWordTests {
     @Test("Plain words stay bare, and all others are in single quotes")
     func quotes() {
         #expect(ShellWord.quoted("PATCH") == "PATCH")

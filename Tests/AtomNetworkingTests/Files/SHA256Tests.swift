@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("SHA-256")
+@Suite("SHA-256", .limited)
 struct SHA256Tests {
     @Test(
         "The digests are those of FIPS 180-4 and of NIST's test vectors",

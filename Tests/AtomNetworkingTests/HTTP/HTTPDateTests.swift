@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Dates of header fields")
+@Suite("Dates of header fields", .limited)
 struct HTTPDateTests {
     /// 2026-11-23 10:00:00.
     private static let now = Date(timeIntervalSince1970: 1_795_428_000)

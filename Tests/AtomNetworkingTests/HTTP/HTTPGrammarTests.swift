@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Tokens, field values and methods")
+@Suite("Tokens, field values and methods", .limited)
 struct HTTPGrammarTests {
     @Test("A token is made of tchar and of nothing else (RFC 9110 §5.6.2)", arguments: UInt8(0)...255)
     func everyByteOfAToken(_ byte: UInt8) {

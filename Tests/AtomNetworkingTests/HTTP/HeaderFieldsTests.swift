@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Header fields keep their order and their repeats")
+@Suite("Header fields keep their order and their repeats", .limited)
 struct HeaderFieldsTests {
     private static let fields = HeaderFields([
         .init(name: "Set-Cookie", value: "a=1"), .init(name: "ETag", value: "x"),

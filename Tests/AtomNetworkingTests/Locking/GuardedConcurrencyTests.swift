@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A value under its lock")
+@Suite("A value under its lock", .limited)
 struct GuardedConcurrencyTests {
     private final class Token: Sendable {}
 

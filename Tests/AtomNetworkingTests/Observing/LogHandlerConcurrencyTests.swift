@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The log handler is the app's code and may call the SDK.
-@Suite(.timeLimit(.minutes(5))) struct LogHandlerConcurrencyTests {
+@Suite(.limited) struct LogHandlerConcurrencyTests {
     @Test func aLogHandlerMayCancelTheRequestThatItHearsOf() async {
         let transport = ScriptedTransport.held()
         let call = Call()

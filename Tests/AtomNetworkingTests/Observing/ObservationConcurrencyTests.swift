@@ -6,7 +6,7 @@ import Testing
 
 /// Events of one request come one at a time, whatever happens to it on other
 /// threads.
-@Suite(.timeLimit(.minutes(5))) struct ObservationConcurrencyTests {
+@Suite(.limited) struct ObservationConcurrencyTests {
     /// Checks the events of each request while they come.
     private final class OrderObserver: RequestObserver, @unchecked Sendable {
         // Accessed only under `lock`.

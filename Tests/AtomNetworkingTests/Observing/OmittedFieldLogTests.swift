@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite("A header field that the transport writes itself is logged and not sent", .timeLimit(.minutes(5)))
+@Suite("A header field that the transport writes itself is logged and not sent", .limited)
 struct OmittedFieldLogTests {
     private static func lines(of headerItems: [HeaderItem]) async throws -> (lines: [String], sent: [String]) {
         let lines = Locked<[String]>([])

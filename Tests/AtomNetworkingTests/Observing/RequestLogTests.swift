@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Which lines a log has, and how important they are.
-@Suite(.timeLimit(.minutes(5))) struct RequestLogTests {
+@Suite(.limited) struct RequestLogTests {
     private let lines = Locked<[String]>([])
 
     private func log(from level: LogLevel) -> RequestLog {

@@ -10,7 +10,7 @@ import Testing
 
 /// What observers hear of requests, by a clock and a network that the test
 /// holds.
-@Suite(.timeLimit(.minutes(5))) struct RequestObserverTests {
+@Suite(.limited) struct RequestObserverTests {
     private let observer = RecordingObserver()
 
     private func atom(_ session: SessionFixture, _ change: (inout ServiceConfiguration) -> Void = { _ in }) -> Atom {

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("The one error type")
+@Suite("The one error type", .limited)
 struct AtomErrorTests {
     private static let decoding = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "No."))
 
@@ -258,7 +258,7 @@ struct AtomErrorTests {
     }
 }
 
-@Suite("The body of an error")
+@Suite("The body of an error", .limited)
 struct ErrorBodyTests {
     private struct Problem: Decodable, Equatable {
         var errorCode: String

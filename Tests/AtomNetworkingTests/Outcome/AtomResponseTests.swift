@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("A server's response")
+@Suite("A server's response", .limited)
 struct AtomResponseTests {
     @Test("From 200 to 299 is a success, all else and nothing a failure")
     func statusRanges() {

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Failures of the connection")
+@Suite("Failures of the connection", .limited)
 struct ConnectivityTests {
     private static let problems: [(URLError.Code, String)] = [
         (.notConnectedToInternet, "There is no network connection."), (.dataNotAllowed, "mobile data"),

@@ -10,7 +10,7 @@
     /// words for some.
     @Suite(
         .enabled(if: CurlTransport.libraryVersion?.hasPrefix("7.88.") == true, "libcurl is another version"),
-        .enabled(if: OpenSSL.path != nil, "openssl is not installed"), .timeLimit(.minutes(5)))
+        .enabled(if: OpenSSL.path != nil, "openssl is not installed"), .limited)
     struct FailureTextTests {
         private struct Flight: Model {
             let number: String

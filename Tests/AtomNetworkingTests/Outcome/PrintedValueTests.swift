@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// G13: everything that an app or a debugger can print.
-@Suite("No value shows a secret, however it is printed", .timeLimit(.minutes(5)))
+@Suite("No value shows a secret, however it is printed", .limited)
 struct PrintedValueTests {
     @Test("What a service keeps, while and after it refreshes")
     func service() async throws {

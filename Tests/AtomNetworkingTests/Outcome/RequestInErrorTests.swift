@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Every error says which request it is about", .timeLimit(.minutes(5)))
+@Suite("Every error says which request it is about", .limited)
 struct RequestInErrorTests {
     private struct Endpoint: Requestable {
         let queryItems: [QueryItem]? = [QueryItem(name: "from", value: "hunter2")]
@@ -213,7 +213,7 @@ struct RequestInErrorTests {
     }
 }
 
-@Suite("What an error means for people")
+@Suite("What an error means for people", .limited)
 struct SituationTests {
     @Test("It is decided by what the person can do")
     func situations() {

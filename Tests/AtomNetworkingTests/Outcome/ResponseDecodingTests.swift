@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Decoding the expected type")
+@Suite("Decoding the expected type", .limited)
 struct ResponseDecodingTests {
     private struct Flight: Codable, Equatable, Sendable {
         var number: Int

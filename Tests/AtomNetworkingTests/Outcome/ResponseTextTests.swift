@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite("Text, answers and what isn't JSON", .timeLimit(.minutes(5)))
+@Suite("Text, answers and what isn't JSON", .limited)
 struct ResponseTextTests {
     private struct Seat: Model, Equatable { let row: Int }
 

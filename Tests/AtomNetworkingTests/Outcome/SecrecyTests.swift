@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// G13: nothing of a credential, a query value or a body is printed.
-@Suite("No error shows a secret, however it is printed", .timeLimit(.minutes(5)))
+@Suite("No error shows a secret, however it is printed", .limited)
 struct SecrecyTests {
     private static let secret = "hunter2"
 

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Redaction of external text")
+@Suite("Redaction of external text", .limited)
 struct RedactionTests {
     @Test("A delimiter that an accent follows is one all the same", arguments: ["?", "#", "?a="])
     func accentAfterADelimiter(delimiter: String) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Texts that look like a token, and known tokens")
+@Suite("Texts that look like a token, and known tokens", .limited)
 struct SecretSearchTests {
     @Test(
         "Ordinary names don't look like tokens",

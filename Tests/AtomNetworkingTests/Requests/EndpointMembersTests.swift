@@ -150,7 +150,7 @@ private struct Wrapper: Requestable {
     var acceptableStatusCodes: ClosedRange<Int> { endpoint.acceptableStatusCodes }
 }
 
-@Suite("What an endpoint declares is sent", .timeLimit(.minutes(5)))
+@Suite("What an endpoint declares is sent", .limited)
 struct EndpointMembersTests {
     private static func atom(_ transport: ScriptedTransport) -> Atom {
         var configuration = ServiceConfiguration()

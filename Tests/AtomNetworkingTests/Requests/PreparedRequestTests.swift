@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("An endpoint is read once and checked before anything is sent")
+@Suite("An endpoint is read once and checked before anything is sent", .limited)
 struct PreparedRequestTests {
     private static func prepare(_ endpoint: RecordingEndpoint) throws(AtomError) -> PreparedRequest {
         try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 5, resource: 6))
@@ -235,7 +235,7 @@ struct PreparedRequestTests {
     }
 }
 
-@Suite("Request bodies")
+@Suite("Request bodies", .limited)
 struct RequestBodyTests {
     private struct Seat: Encodable {
         var row = 12
@@ -315,7 +315,7 @@ struct RequestBodyTests {
     }
 }
 
-@Suite("Timeouts of a request")
+@Suite("Timeouts of a request", .limited)
 struct ServiceTimeoutTests {
     @Test("Thirty seconds are the default of both")
     func defaults() {

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("When a request is sent again, as a pure function")
+@Suite("When a request is sent again, as a pure function", .limited)
 struct RetryPolicyTests {
     typealias Setback = RetryPolicy.Setback
 

@@ -13,7 +13,7 @@ private enum Cabin: String {
     case first = "first class"
 }
 
-@Suite("A path as a literal, with values", .timeLimit(.minutes(5)))
+@Suite("A path as a literal, with values", .limited)
 struct URLPathLiteralTests {
     private static func sent(_ path: URLPath.Literal) async throws(AtomError) -> String {
         let transport = ScriptedTransport.held { $0.answer("") }

@@ -5,7 +5,7 @@ import Testing
 
 /// What an app's `AuthManager` does by hand in `validToken()`, request by
 /// request.
-@Suite(.timeLimit(.minutes(5))) struct AuthManagerFlowTests {
+@Suite(.limited) struct AuthManagerFlowTests {
     @Test func validTokenAwaitsTheRefreshThatIsUnderWay() async throws {
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0, life: 0)))
         let first = session.call("/first")
@@ -91,7 +91,7 @@ import Testing
 }
 
 /// A token acquisition service that all unauthorized requests subscribe to.
-@Suite(.timeLimit(.minutes(5))) struct TokenAcquisitionFlowTests {
+@Suite(.limited) struct TokenAcquisitionFlowTests {
     @Test func manySubscribersShareOneAcquisition() async throws {
         let login = ScriptedLogin()
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)), provider: login)
@@ -188,7 +188,7 @@ import Testing
 }
 
 /// A refresh at Auth0 whose answer leaves out what has not changed.
-@Suite(.timeLimit(.minutes(5))) struct Auth0RenewalFlowTests {
+@Suite(.limited) struct Auth0RenewalFlowTests {
     private static let old = TokenCredential(
         accessToken: "A0", expiresAt: Date(timeIntervalSince1970: 1_790_000_000), refreshToken: "R0",
         scope: "openid offline_access", tokenType: "Bearer", idToken: "I0")

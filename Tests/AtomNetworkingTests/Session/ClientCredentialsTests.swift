@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// A client that signs with its own credentials (RFC 6749 §4.4).
-@Suite(.timeLimit(.minutes(5))) struct ClientCredentialsTests {
+@Suite(.limited) struct ClientCredentialsTests {
     @Test func theFirstRequestsFetchOneToken() async throws {
         let store = InMemoryTokenCredentialStore()
         let session = try SessionFixture(store: store, grant: .clientCredentials)

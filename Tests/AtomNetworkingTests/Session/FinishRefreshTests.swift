@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Waiting for a refresh before the process ends", .timeLimit(.minutes(5)))
+@Suite("Waiting for a refresh before the process ends", .limited)
 struct FinishRefreshTests {
     /// A call of `finishRefresh(within:)` of which the test knows when it waits
     /// and when it has returned.

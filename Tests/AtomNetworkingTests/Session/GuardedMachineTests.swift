@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The session's state under its lock", .timeLimit(.minutes(5)))
+@Suite("The session's state under its lock", .limited)
 struct GuardedMachineTests {
     /// An app's error that does something when it goes.
     private final class LastWords: Error {

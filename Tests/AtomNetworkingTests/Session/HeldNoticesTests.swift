@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Notifications that wait for callers")
+@Suite("Notifications that wait for callers", .limited)
 struct HeldNoticesTests {
     private let notices = HeldNotices()
     private let posted = Locked<[Int]>([])

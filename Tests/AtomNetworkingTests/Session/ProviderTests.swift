@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Tokens from the app's own provider.
-@Suite(.timeLimit(.minutes(5))) struct ProviderTests {
+@Suite(.limited) struct ProviderTests {
     @Test func manyRequestsAskOnce() async throws {
         let login = ScriptedLogin()
         let store = InMemoryTokenCredentialStore()

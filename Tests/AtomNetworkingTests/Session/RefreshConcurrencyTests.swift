@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Mistakes that other libraries make when requests refresh concurrently, each by name.
-@Suite(.timeLimit(.minutes(5))) struct RefreshConcurrencyTests {
+@Suite(.limited) struct RefreshConcurrencyTests {
     @Test func aGoodTokenLetsARequestPassBeforeResumeReturns() throws {
         let session = try SessionFixture()
         session.call("/now")

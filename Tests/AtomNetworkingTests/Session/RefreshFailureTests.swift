@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// What happens to the waiters when a refresh fails.
-@Suite(.timeLimit(.minutes(5))) struct RefreshFailureTests {
+@Suite(.limited) struct RefreshFailureTests {
     @Test func allWhoWaitedGetTheSameFailureAndNothingIsSent() async throws {
         let session = try SessionFixture(lifetime: 0)
         let calls = (0..<20).map { session.call("/\($0)") }

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// The two notifications that Atom's apps listen to.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SessionNotificationTests {
+@Suite(.serialized, .limited) struct SessionNotificationTests {
     @Test func aFailedRefreshIsAnnouncedOnceAfterItsWaitersWereTold() async throws {
         let session = try SessionFixture(lifetime: 0)
         let calls = (0..<10).map { session.call("/\($0)") }

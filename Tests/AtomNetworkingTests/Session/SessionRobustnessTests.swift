@@ -6,7 +6,7 @@ import Testing
 
 /// How a session handles servers, stores and providers that do odd things, and
 /// the request that starts a refresh.
-@Suite("A session and those around it", .timeLimit(.minutes(5)))
+@Suite("A session and those around it", .limited)
 struct SessionRobustnessTests {
     // MARK: The token endpoint
 

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// The present state of a session, and what follows.
-@Suite(.timeLimit(.minutes(5))) struct SessionStatesTests {
+@Suite(.limited) struct SessionStatesTests {
     private func name(_ state: SessionState?) -> String {
         switch state {
         case .unknown?: "unknown"
@@ -108,7 +108,7 @@ private struct Unasked: TokenCredentialProvider {
 }
 
 /// Signing out with a revocation that is waited for.
-@Suite(.timeLimit(.minutes(5))) struct WaitingSignOutTests {
+@Suite(.limited) struct WaitingSignOutTests {
     private func session(_ disk: RecordingTokenCredentialStore) throws -> SessionFixture {
         let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
         return try SessionFixture(store: disk, bearer: { $0.revocationEndpoint = endpoint })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What a session writes to its store", .timeLimit(.minutes(5)))
+@Suite("What a session writes to its store", .limited)
 struct SessionWriteTests {
     @Test("After a sign-in with the credential that is being refreshed, the store holds the new one")
     func signInWhileRefreshing() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Tokens that the SDK refreshes, and a provider for what a refresh can't do.
-@Suite(.timeLimit(.minutes(5))) struct SignInTests {
+@Suite(.limited) struct SignInTests {
     private let login = ScriptedLogin()
 
     @Test func whenNobodyIsSignedInTheProviderIsAskedOnce() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Signing in and out: results of an older session are dropped.
-@Suite(.timeLimit(.minutes(5))) struct SigningTests {
+@Suite(.limited) struct SigningTests {
     @Test func signingInStoresTheCredentialAndSignsWithIt() async throws {
         let disk = RecordingTokenCredentialStore()
         let session = try SessionFixture(store: disk)

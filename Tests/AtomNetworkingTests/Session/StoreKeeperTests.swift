@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The keeper of a credential in a store", .timeLimit(.minutes(5)))
+@Suite("The keeper of a credential in a store", .limited)
 struct StoreKeeperTests {
     private let time = ManualClock()
     private let disk = RecordingTokenCredentialStore()
@@ -155,7 +155,7 @@ struct StoreKeeperTests {
     }
 }
 
-@Suite("The body of a store's exchange", .timeLimit(.minutes(5)))
+@Suite("The body of a store's exchange", .limited)
 struct SingleRunTests {
     @Test("A second run gets the result of the first")
     func again() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A session with a store or a provider that breaks its promises", .timeLimit(.minutes(5)))
+@Suite("A session with a store or a provider that breaks its promises", .limited)
 struct StoredSessionFaultTests {
     @Test("An exchange that runs its body again stores the new credential, and spends no refresh token twice")
     func bodyTwice() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Sessions whose tokens are in a store.
-@Suite(.timeLimit(.minutes(5))) struct StoredSessionTests {
+@Suite(.limited) struct StoredSessionTests {
     @Test func theStoreIsReadOnceAndThenRequestsRunDirectly() async throws {
         let disk = RecordingTokenCredentialStore(.issued(0))
         let session = try SessionFixture(store: disk)

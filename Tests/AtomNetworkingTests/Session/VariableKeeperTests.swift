@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The keeper of a credential in the app's variable", .timeLimit(.minutes(5)))
+@Suite("The keeper of a credential in the app's variable", .limited)
 struct VariableKeeperTests {
     @Test("The getter is read once for each admission, and nothing is loaded")
     func reads() async throws {

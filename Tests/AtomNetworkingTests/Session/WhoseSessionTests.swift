@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// A session belongs to the person who signed in last, in whatever process.
-@Suite("A session is one person's", .timeLimit(.minutes(5)))
+@Suite("A session is one person's", .limited)
 struct WhoseSessionTests {
     // MARK: Two people and a store
 

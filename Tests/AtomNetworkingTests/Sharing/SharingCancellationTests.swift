@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Callers of a shared exchange cancel", .timeLimit(.minutes(5)))
+@Suite("Callers of a shared exchange cancel", .limited)
 struct SharingCancellationTests {
     @Test("The first, or one in the middle, is told at once, and harms nobody", arguments: [0, 1])
     func oneOfThree(leaver: Int) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Sharing on many threads", .timeLimit(.minutes(5)))
+@Suite("Sharing on many threads", .limited)
 struct SharingConcurrencyTests {
     @Test("Thousands join and leave: everybody is told once, and nothing is left")
     func everybodyIsTold() async throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Every interleaving of callers who share exchanges", .timeLimit(.minutes(15)))
+@Suite("Every interleaving of callers who share exchanges", .limited(minutes: 15))
 struct SharingModelTests {
     struct Settings: Sendable, CustomTestStringConvertible {
         var things: [Int]

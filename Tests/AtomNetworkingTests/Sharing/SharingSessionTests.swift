@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Identical requests share within one person's session", .timeLimit(.minutes(5)))
+@Suite("Identical requests share within one person's session", .limited)
 struct SharingSessionTests {
     /// Whose credential is changed, and by whom.
     enum Change: String, CaseIterable, Sendable {

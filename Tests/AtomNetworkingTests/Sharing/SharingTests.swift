@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Identical requests in flight share one exchange", .timeLimit(.minutes(5)))
+@Suite("Identical requests in flight share one exchange", .limited)
 struct SharingTests {
     private struct Seat: Model { let row: Int }
     private struct Name: Model { let name: String }

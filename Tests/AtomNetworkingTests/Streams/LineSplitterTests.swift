@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct LineSplitterTests {
+@Suite(.limited) struct LineSplitterTests {
     struct Case: Sendable {
         let response: Data
         let lines: [Data]
@@ -218,7 +218,7 @@ import Testing
 
     // With a search from the beginning of the line after each part it would
     // take minutes.
-    @Test("The time grows with the bytes, however small the parts are", .timeLimit(.minutes(5)))
+    @Test("The time grows with the bytes, however small the parts are", .limited)
     func linear() throws {
         let count = 400_000
         var splitter = LineSplitter(limit: count)

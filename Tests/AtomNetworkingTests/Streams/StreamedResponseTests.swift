@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// A stream over a transport that the test plays, by a clock that it holds.
-@Suite(.timeLimit(.minutes(5))) struct StreamedResponseTests {
+@Suite(.limited) struct StreamedResponseTests {
     private let time = ManualClock()
     private let transport = ScriptedTransport.held()
 

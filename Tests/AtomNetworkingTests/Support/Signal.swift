@@ -27,23 +27,26 @@ final class Signal: @unchecked Sendable {
     ///
     /// - Parameter seconds: The limit; `nil` for a double that may wait longer
     ///   than its test.
-    func wait(seconds: Double? = 300, sourceLocation: SourceLocation = #_sourceLocation) async {
-        let hasHappened = await withCheckedContinuation { continuation in
-            let number: Int? = lock.withLock {
-                guard !isRaised else { return nil }
-                waits += 1
-                waiting[waits] = continuation
-                return waits
-            }
-            guard let number else { return continuation.resume(returning: true) }
-            guard let seconds else { return }
-            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-                guard let self else { return }
-                lock.withLock { waiting.removeValue(forKey: number) }?.resume(returning: false)
+    func wait(seconds: Double? = 240, sourceLocation: SourceLocation = #_sourceLocation) async {
+        let hasHappened = await Limited.awaiting("a signal", at: sourceLocation) {
+            await withCheckedContinuation { continuation in
+                let number: Int? = lock.withLock {
+                    guard !isRaised else { return nil }
+                    waits += 1
+                    waiting[waits] = continuation
+                    return waits
+                }
+                guard let number else { return continuation.resume(returning: true) }
+                guard let seconds else { return }
+                DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+                    guard let self else { return }
+                    lock.withLock { waiting.removeValue(forKey: number) }?.resume(returning: false)
+                }
             }
         }
         if !hasHappened {
-            Issue.record("The signal was not set within \(seconds ?? 0) s", sourceLocation: sourceLocation)
+            Issue.record(
+                "The signal at \(sourceLocation) was not set within \(seconds ?? 0) s", sourceLocation: sourceLocation)
         }
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("A test's signal", .timeLimit(.minutes(5)))
+@Suite("A test's signal", .limited)
 struct SignalTests {
     @Test("A missing signal makes its test fail instead of hang")
     func never() async {

@@ -26,7 +26,7 @@ extension DeadlineQueue {
     fileprivate func remove(_ bearer: RecordingBearer) { remove(bearer, number: bearer.deadlinePlace.number + 1) }
 }
 
-@Suite("All deadlines share one alarm")
+@Suite("All deadlines share one alarm", .limited)
 struct DeadlineQueueTests {
     private let time = ManualClock()
     private let queue: DeadlineQueue
@@ -215,7 +215,7 @@ struct DeadlineQueueTests {
     }
 }
 
-@Suite("The system's clock", .timeLimit(.minutes(5)))
+@Suite("The system's clock", .limited)
 struct SystemTimeSourceTests {
     @Test("An alarm set to an instant that has passed rings soon, on another thread")
     func rings() async {

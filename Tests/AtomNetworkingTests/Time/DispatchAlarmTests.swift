@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite(.timeLimit(.minutes(5))) struct DispatchAlarmTests {
+@Suite(.limited) struct DispatchAlarmTests {
     @Test(
         "An alarm goes off once for each setting, also with a timer for the device's sleep", arguments: [false, true])
     func once(mindsSleep: Bool) async {

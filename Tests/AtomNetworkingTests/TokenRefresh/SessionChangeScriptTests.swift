@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A session and changes around it, as scripts")
+@Suite("A session and changes around it, as scripts", .limited)
 struct SessionChangeScriptTests {
     // MARK: The end of a process
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The session machine, every phase by every event")
+@Suite("The session machine, every phase by every event", .limited)
 struct SessionMachineTableTests {
     @Test("Does in each phase what the table says, and nothing where it says nothing", arguments: MachinePhase.allCases)
     func row(of phase: MachinePhase) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What a session remembers of tokens, writes and expiries")
+@Suite("What a session remembers of tokens, writes and expiries", .limited)
 struct SessionMemoryTests {
     private func credential(_ number: Int, life: Double = 3_600, refresh: String? = nil) -> TokenCredential {
         MachineFixture.credential(number, life: life, refresh: refresh)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A session's rules, as scripts of events and results")
+@Suite("A session's rules, as scripts of events and results", .limited)
 struct SessionScriptTests {
     // MARK: Leeway
 

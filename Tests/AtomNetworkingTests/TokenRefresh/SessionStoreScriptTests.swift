@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A session and a shared store, as scripts")
+@Suite("A session and a shared store, as scripts", .limited)
 struct SessionStoreScriptTests {
     // MARK: Reading
 

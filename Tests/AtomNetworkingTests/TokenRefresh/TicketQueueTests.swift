@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A queue whose members can leave from the middle")
+@Suite("A queue whose members can leave from the middle", .limited)
 struct TicketQueueTests {
     @Test("The member that came first is removed first")
     func order() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The request for a new access token")
+@Suite("The request for a new access token", .limited)
 struct TokenRequestTests {
     private static let old = TokenCredential(
         accessToken: "expired-access", expiresAt: .distantPast, refreshToken: "r+&=% ü")

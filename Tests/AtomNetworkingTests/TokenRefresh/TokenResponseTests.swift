@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The answer of a token endpoint")
+@Suite("The answer of a token endpoint", .limited)
 struct TokenResponseTests {
     static let sentAt = Date(timeIntervalSince1970: 1_790_000_000)
     static let old = TokenCredential(

@@ -20,7 +20,7 @@ private struct WrappingTransport: Transport {
     }
 }
 
-@Suite("A request that is derived from another one", .timeLimit(.minutes(5)))
+@Suite("A request that is derived from another one", .limited)
 struct TransportRequestTests {
     private static func request(_ fields: [HeaderItem] = []) throws -> TransportRequest {
         try TransportRequest(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A base URL from its text")
+@Suite("A base URL from its text", .limited)
 struct BaseURLTests {
     @Test(
         "Scheme, host and port",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Valid hosts")
+@Suite("Valid hosts", .limited)
 struct HostGrammarTests {
     private static let label63 = String(repeating: "a", count: 63)
     private static let octets253 = "\(label63).\(label63).\(label63).\(String(repeating: "b", count: 61))"

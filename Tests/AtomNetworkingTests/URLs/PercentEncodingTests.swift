@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Queries and forms arrive as they were given")
+@Suite("Queries and forms arrive as they were given", .limited)
 struct PercentEncodingTests {
     private static let texts: [String] = [
         "", "a", "a b", "a+b", "a&b=c", "100%", "%2B", "%", "=", "&", "?", "#", "/", ";", ":@", "~-._", "*", "!'()",

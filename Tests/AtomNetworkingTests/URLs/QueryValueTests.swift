@@ -5,7 +5,7 @@ import Testing
 private enum Cabin: String, QueryValue { case first }
 private enum Rank: Int, QueryValue { case second = 2 }
 
-@Suite("What a query can have besides texts")
+@Suite("What a query can have besides texts", .limited)
 struct QueryValueTests {
     private static func texts(_ items: [QueryItem]) -> [String] { items.map { "\($0.name)=\($0.value)" } }
 

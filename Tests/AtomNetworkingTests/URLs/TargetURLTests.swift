@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Resolving a Location")
+@Suite("Resolving a Location", .limited)
 struct TargetURLTests {
     private static func target(_ path: String = "/b/c/d;p", query: [QueryItem] = ["q": "1"]) throws -> TargetURL {
         TargetURL(base: try BaseURL(scheme: .http, host: "a.example"), path: try URLPath(path), queryItems: query)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Valid paths")
+@Suite("Valid paths", .limited)
 struct URLPathTests {
     /// `pchar` (RFC 3986 §3.3), written independently of the code.
     private static let pchar = Set(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite(.timeLimit(.minutes(5))) struct AnswerTests {
+@Suite(.limited) struct AnswerTests {
     private func answer(
         _ answer: LoopbackServer.Response, to method: HTTPMethod = .get, over transport: TransportUnderTest
     ) async throws -> Result<AtomResponse, AtomError> {

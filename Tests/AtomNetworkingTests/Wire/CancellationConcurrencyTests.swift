@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// On Linux a task that is cancelled while it completes ends the process.
-@Suite(.timeLimit(.minutes(5))) struct CancellationConcurrencyTests {
+@Suite(.limited) struct CancellationConcurrencyTests {
     /// The moment of the cancellation.
     enum Moment: CaseIterable, Sendable {
         case head

@@ -10,7 +10,7 @@ import Testing
 
 /// Many requests that handles and tasks cancel at random moments: each caller
 /// gets one result, nothing leaks and the process survives.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct CancellationStormTests {
+@Suite(.serialized, .limited(minutes: 10)) struct CancellationStormTests {
     private static let requests = TestExtent.isWhole ? 30_000 : TestExtent.isUnderThreadSanitizer ? 2_000 : 4_000
 
     private struct Tally {

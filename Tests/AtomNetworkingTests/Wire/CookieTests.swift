@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct CookieTests {
+@Suite(.limited) struct CookieTests {
     /// Responds to `/set…` with the cookies and to other paths with the
     /// received `Cookie` field.
     private static func handler(_ cookies: String...) -> LoopbackServer.Handler {

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Responses that go to files.
-@Suite(.timeLimit(.minutes(5))) struct DownloadTests {
+@Suite(.limited) struct DownloadTests {
     private static func content(_ count: Int64, from start: Int64 = 0) -> Data {
         Data((start..<count).map { LoopbackServer.Response.generatedByte(at: $0) })
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// What threads can do to the end of an exchange; the rest of the contract is
 /// in `TransportContractReportTests`.
-@Suite(.timeLimit(.minutes(10))) struct ExchangeEndConcurrencyTests {
+@Suite(.limited(minutes: 10)) struct ExchangeEndConcurrencyTests {
     private func request(_ server: LoopbackServer) throws -> TransportRequest {
         try TransportRequest(
             method: "GET", base: BaseURL(scheme: .http, host: server.host, port: server.port), path: URLPath("/x"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite(.timeLimit(.minutes(5))) struct LifetimeConcurrencyTests {
+@Suite(.limited) struct LifetimeConcurrencyTests {
     /// The objects that must be released at the end.
     private struct Remains {
         weak var transport: AnyObject?

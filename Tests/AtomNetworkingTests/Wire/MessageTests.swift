@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// A request as the server gets it, and a response as the caller gets it.
-@Suite(.timeLimit(.minutes(5))) struct MessageTests {
+@Suite(.limited) struct MessageTests {
     private func seen(
         over transport: TransportUnderTest, _ change: (inout WireEndpoint) -> Void
     ) async throws -> LoopbackServer.Request {

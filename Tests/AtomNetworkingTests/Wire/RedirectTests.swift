@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct RedirectTests {
+@Suite(.limited) struct RedirectTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let status: Int
         let method: HTTPMethod

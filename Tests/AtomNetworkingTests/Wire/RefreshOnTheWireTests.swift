@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Refreshes over real connections.
-@Suite(.timeLimit(.minutes(5))) struct RefreshOnTheWireTests {
+@Suite(.limited) struct RefreshOnTheWireTests {
     @Test(arguments: TransportUnderTest.all)
     func aRefreshDoesNotWaitForAConnectionThatRequestsHold(over transport: TransportUnderTest) async throws {
         let server = try LoopbackAuthorizationServer()

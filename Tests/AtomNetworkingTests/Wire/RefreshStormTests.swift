@@ -6,7 +6,7 @@ import Testing
 
 /// Storms of requests against an authorization server that rotates refresh
 /// tokens, over real connections.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct RefreshStormTests {
+@Suite(.serialized, .limited(minutes: 10)) struct RefreshStormTests {
     @Test(arguments: StormSize.all, TransportUnderTest.all)
     func anExpiredTokenIsRefreshedOnceAndNeverSent(_ size: StormSize, over transport: TransportUnderTest) async throws {
         let fixture = try StormFixture(over: transport)

@@ -10,7 +10,7 @@ import Testing
 
 /// A partial file is continued only if it is the beginning of the same file, for
 /// the same person.
-@Suite(.timeLimit(.minutes(5))) struct ResumedDownloadTests {
+@Suite(.limited) struct ResumedDownloadTests {
     private static let size = 100_000
 
     /// Another content for each seed, with the same length.

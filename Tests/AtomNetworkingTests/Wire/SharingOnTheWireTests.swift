@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Identical requests share one exchange on the wire", .timeLimit(.minutes(5)))
+@Suite("Identical requests share one exchange on the wire", .limited)
 struct SharingOnTheWireTests {
     private struct Endpoint: Requestable {
         let wire: WireEndpoint

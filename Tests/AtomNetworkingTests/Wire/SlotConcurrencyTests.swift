@@ -10,7 +10,7 @@ import Testing
 
 /// Inside URLSession on Linux waiting requests run into their timeouts, without
 /// order.
-@Suite(.timeLimit(.minutes(10))) struct SlotConcurrencyTests {
+@Suite(.limited(minutes: 10)) struct SlotConcurrencyTests {
     /// Starts the endpoints in order and waits for all outcomes.
     private func outcomes(
         _ atom: Atom, _ endpoints: [WireEndpoint]

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// A response goes to a disk, or to an observer, that doesn't take it.
-@Suite(.timeLimit(.minutes(5))) struct StalledDiskTests {
+@Suite(.limited) struct StalledDiskTests {
     private let gate = Gate()
     private let isAsked = Signal()
     private let time = ManualClock()

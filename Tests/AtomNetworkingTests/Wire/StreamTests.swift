@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Responses that are read while they arrive.
-@Suite(.timeLimit(.minutes(5))) struct StreamTests {
+@Suite(.limited) struct StreamTests {
     private static let events = [("Content-Type", "text/event-stream; charset=utf-8")]
 
     private func text(_ part: String) -> Data { Data(part.utf8) }

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 #if os(Linux) || os(macOS)
-    @Suite(.timeLimit(.minutes(5))) struct TLSFailureTests {
+    @Suite(.limited) struct TLSFailureTests {
         @Test(arguments: TransportUnderTest.all)
         func plainHTTPSpokenToOverTLSHasReceivedNoRequest(over transport: TransportUnderTest) async throws {
             let server = try LoopbackServer { _ in .json("{}") }

@@ -10,7 +10,7 @@ import Testing
 
 /// Foundation on Linux truncates timeouts to whole seconds, fails at once below
 /// one second, traps on huge values and ignores the resource timeout.
-@Suite(.timeLimit(.minutes(5))) struct TimeoutTests {
+@Suite(.limited) struct TimeoutTests {
     @Test(arguments: TransportUnderTest.all)
     func aFractionalIdleTimeoutEndsASilentExchange(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .hang }

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Bodies that are read while they are sent.
-@Suite(.timeLimit(.minutes(5))) struct UploadTests {
+@Suite(.limited) struct UploadTests {
     private static func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }) }
 
     /// Parts of a stream.

@@ -103,16 +103,19 @@ extension Result where Success == AtomResponse, Failure == AtomError {
 
 /// Polls a condition that has no callback; `false` if it isn't met in time.
 func eventually(
-    seconds: Double = 120, isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
+    seconds: Double = 120, sourceLocation: SourceLocation = #_sourceLocation,
+    isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
 ) async -> Bool {
-    let end = ContinuousClock.now.advanced(by: .seconds(seconds))
-    while await !condition() {
-        guard ContinuousClock.now < end else { return false }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }
+    await Limited.awaiting("a condition", at: sourceLocation) {
+        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+        while await !condition() {
+            guard ContinuousClock.now < end else { return false }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }
+            }
         }
+        return true
     }
-    return true
 }
 
 extension ManualClock {

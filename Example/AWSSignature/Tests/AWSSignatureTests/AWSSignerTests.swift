@@ -21,7 +21,7 @@ private struct Example: Requestable {
     func path() throws(AtomError) -> URLPath { try URLPath(pathText) }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct AWSSignerTests {
+@Suite(.limited) struct AWSSignerTests {
     /// Sends a request into a script and returns what arrived there.
     private func sent(_ endpoint: Example, credentials: AWSCredentials? = nil) async throws -> RecordedRequest {
         let date = try Date(endpoint.isOfS3 ? "2013-05-24T00:00:00Z" : "2015-08-30T12:36:00Z", strategy: .iso8601)

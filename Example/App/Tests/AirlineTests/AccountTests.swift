@@ -6,7 +6,7 @@ import Testing
 @testable import Airline
 
 /// The sign-in and the end of a session, on a real server.
-@Suite(.timeLimit(.minutes(5))) struct AccountTests {
+@Suite(.limited) struct AccountTests {
     @Test func aWrongPasswordIsSaid() async throws {
         try await withAccount { account, server in
             await wait { account.phase == .signedOut }

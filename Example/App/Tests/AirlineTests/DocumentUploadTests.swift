@@ -6,7 +6,7 @@ import Testing
 
 @testable import Airline
 
-@Suite(.timeLimit(.minutes(5))) struct DocumentUploadTests {
+@Suite(.limited) struct DocumentUploadTests {
     @Test func theProgressGrowsUntilTheServerHasEverything() async throws {
         try await withAccount { account, server in
             await account.signIn(user: "ada", password: "lovelace")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Airline
 
-@Suite struct ErrorMessageTests {
+@Suite(.limited) struct ErrorMessageTests {
     @Test func thereIsNothingToSayWhereTheSignInIsShown() {
         let refused = OAuthError(code: "invalid_grant")
         for reason in [

@@ -6,7 +6,7 @@ import Testing
 @testable import Airline
 
 /// Requests that wait for a person, on a real server.
-@Suite(.timeLimit(.minutes(5))) struct LoginPromptTests {
+@Suite(.limited) struct LoginPromptTests {
     @Test func allRequestsWaitForOneLogin() async throws {
         try await withPrompt { prompt, account, server in
             let lists = (0..<3).map { _ in MileageList(account.service) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Airline
 
-@Suite(.timeLimit(.minutes(5))) struct MileageListTests {
+@Suite(.limited) struct MileageListTests {
     @Test func thePagesOfAServerAreReadToTheEnd() async throws {
         try await withAccount { account, server in
             await account.signIn(user: "ada", password: "lovelace")

@@ -4,7 +4,7 @@ import AtomNetworkingTesting
 import NIOPosix
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ContractTests {
+@Suite(.limited(minutes: 10)) struct ContractTests {
     @Test func itMeetsTheContract() async throws {
         // Several event loops open the connections in turn, and one in order.
         try await TransportContract.check(except: [.requestsKeepTheirOrder], patience: .seconds(120)) {

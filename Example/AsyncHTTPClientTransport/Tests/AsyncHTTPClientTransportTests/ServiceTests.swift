@@ -52,7 +52,7 @@ extension Result where Failure == AtomError {
 }
 
 /// What the contract leaves open, through a service.
-@Suite(.timeLimit(.minutes(5))) struct ServiceConcurrencyTests {
+@Suite(.limited) struct ServiceConcurrencyTests {
     @Test(arguments: [1, 3, 20])
     func noMoreConnectionsAreOpenedThanAskedFor(limit: Int) async throws {
         let gate = LoopbackServer.Gate()

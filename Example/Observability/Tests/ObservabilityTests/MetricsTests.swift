@@ -8,7 +8,7 @@ import Testing
 /// The dimensions of a metric by name.
 func dimensions(_ pairs: [(String, String)]) -> [String: String] { Dictionary(uniqueKeysWithValues: pairs) }
 
-@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+@Suite(.limited) struct MetricsTests {
     @Test func anAttemptIsTimed() async throws {
         let station = try Station(["/good": { _ in .json(#"{"a": 1}"#) }])
         let endpoint = station.endpoint("/good").with { endpoint in

@@ -6,7 +6,7 @@ import Observability
 import Testing
 
 /// No secret of a request, a response or an error is in what is written.
-@Suite(.timeLimit(.minutes(5))) struct SecretTests {
+@Suite(.limited) struct SecretTests {
     private struct Cause: Error, CustomStringConvertible {
         var description: String { "cause-s3cret" }
     }

@@ -7,7 +7,7 @@ import Observability
 import Testing
 import Tracing
 
-@Suite(.timeLimit(.minutes(5))) struct TracingTests {
+@Suite(.limited) struct TracingTests {
     @Test func anAttemptIsAClientSpan() async throws {
         let station = try Station(["/good": { _ in .json("{}") }])
         _ = try await station.atom.enqueue(station.endpoint("/good")).resume()

@@ -5,7 +5,7 @@ import OpenAPITransport
 import Testing
 
 /// The types of HTTPTypes, and those of the SDK.
-@Suite struct ConversionTests {
+@Suite(.limited) struct ConversionTests {
     private static let items: [HeaderItem] = [
         "Accept": "text/plain", "x-Tag": "a", "X-Tag": "b, c", "Set-Cookie": "a=1", "Set-Cookie": "b=2; Path=/",
         "X-Name": "Zoë",

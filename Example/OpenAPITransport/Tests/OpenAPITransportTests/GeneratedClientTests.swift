@@ -8,7 +8,7 @@ import OpenAPITransport
 import Testing
 
 /// The generated client, on the airline's server.
-@Suite(.timeLimit(.minutes(5))) struct GeneratedClientTests {
+@Suite(.limited) struct GeneratedClientTests {
     private let server: AirlineServer
     private let tokens: TokenCredential
     private let client: Client

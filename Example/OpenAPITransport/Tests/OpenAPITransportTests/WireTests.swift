@@ -7,7 +7,7 @@ import OpenAPITransport
 import Testing
 
 /// What goes over the wire, and what comes back.
-@Suite(.timeLimit(.minutes(5))) final class WireTests {
+@Suite(.limited) final class WireTests {
     /// The second one the SDK itself would write in another way.
     private static let targets = ["/x", "/x?ids=1,2"]
     private static let newToken = LoopbackServer.Response.json(

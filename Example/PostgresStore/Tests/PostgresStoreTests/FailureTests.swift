@@ -4,7 +4,7 @@ import Foundation
 import PostgresStore
 import Testing
 
-@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .limited)
 struct FailureTests {
     @Test func anExchangeThatTakesTooLongIsEndedByTheServer() async throws {
         let database = try Database()
@@ -110,7 +110,7 @@ struct FailureTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct UnreachableTests {
+@Suite(.limited) struct UnreachableTests {
     @Test func aServerThatIsNotThereIsATypedError() async throws {
         let gone = try LoopbackServer { _ in .empty() }
         gone.stop()

@@ -3,7 +3,7 @@ import Foundation
 import PostgresStore
 import Testing
 
-@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .limited)
 struct RowTests {
     @Test func oddTokensAreLoadedAsTheyWereSaved() async throws {
         let store = try await Database().store()

@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import PostgresStore
 import Testing
 
-@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .limited)
 struct StoreContractTests {
     @Test func theStoreMeetsTheContractOfASharedOne() async throws {
         let database = try Database()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite struct StoredCredentialTests {
+@Suite(.limited) struct StoredCredentialTests {
     @Test func everyExpiryReadsBackAsItWas() throws {
         var dates: [Date] = [
             .distantFuture, .distantPast, Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1.1),

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Every interleaving of two exchanges over one slot", .timeLimit(.minutes(15)))
+@Suite("Every interleaving of two exchanges over one slot", .limited(minutes: 15))
 struct ExchangeModelTests {
     @Test("Keeps every rule in every state that is walked", arguments: ExchangeModelSettings.all)
     func everyState(settings: ExchangeModelSettings) async throws {

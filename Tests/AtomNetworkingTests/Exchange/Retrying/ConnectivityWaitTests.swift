@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// A policy that waits for a network, where somebody tells of it.
-@Suite(.timeLimit(.minutes(5))) struct ConnectivityWaitTests {
+@Suite(.limited) struct ConnectivityWaitTests {
     private let network = NetworkWaiters()
     private let observer = RecordingObserver()
     private let time = ManualClock()

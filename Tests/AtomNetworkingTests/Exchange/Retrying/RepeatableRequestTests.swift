@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Which requests are sent again", .timeLimit(.minutes(5)))
+@Suite("Which requests are sent again", .limited)
 struct RepeatableRequestTests {
     @Test(
         "A method that isn't idempotent is sent again only if it wasn't sent",

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Retries on many threads", .timeLimit(.minutes(5)))
+@Suite("Retries on many threads", .limited)
 struct RetryConcurrencyTests {
     /// Answers on any thread: busy, lost, unsent, or well.
     private static let server: ScriptedTransport.Script = { exchange in

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What retries add to a server's load", .timeLimit(.minutes(5)))
+@Suite("What retries add to a server's load", .limited)
 struct RetryLoadTests {
     private static let count = TestExtent.isWhole ? 10_000 : 1_000
 

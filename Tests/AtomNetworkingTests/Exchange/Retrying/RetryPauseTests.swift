@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("The pause before another attempt", .timeLimit(.minutes(5)))
+@Suite("The pause before another attempt", .limited)
 struct RetryPauseTests {
     @Test("Holds no slot")
     func slots() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What retries may cost")
+@Suite("What retries may cost", .limited)
 struct RetryQuotasTests {
     private let origin = Origin(scheme: .https, host: "api.example.com", port: 443)
 

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What fails for now is sent again", .timeLimit(.minutes(5)))
+@Suite("What fails for now is sent again", .limited)
 struct RetryTests {
     @Test("After a 503 there is a pause, then another attempt, and its response is the caller's")
     func answered() async throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Every interleaving of a few requests and what can happen to them", .timeLimit(.minutes(15)))
+@Suite("Every interleaving of a few requests and what can happen to them", .limited(minutes: 15))
 struct SessionModelTests {
     @Test("Keeps every guarantee in every state that is walked", arguments: ModelSettings.all)
     func everyState(settings: ModelSettings) async {

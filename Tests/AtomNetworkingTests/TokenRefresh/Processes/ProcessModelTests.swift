@@ -2,7 +2,7 @@ import Testing
 
 @Suite(
     "Every interleaving of a few processes that share a store, with crashes and lost answers",
-    .timeLimit(.minutes(15)))
+    .limited(minutes: 15))
 struct ProcessModelTests {
     @Test("Keeps every guarantee in every state that is walked", arguments: ProcessSettings.all)
     func everyState(settings: ProcessSettings) async {

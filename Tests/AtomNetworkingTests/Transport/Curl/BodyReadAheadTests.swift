@@ -7,7 +7,7 @@
 
     @testable import AtomNetworking
 
-    @Suite("Bodies of files over libcurl", .timeLimit(.minutes(10))) struct BodyReadAheadTests {
+    @Suite("Bodies of files over libcurl", .limited(minutes: 10)) struct BodyReadAheadTests {
         private let folder: TransferFolder
 
         init() throws { folder = try TransferFolder() }

@@ -6,7 +6,7 @@
 
     @testable import AtomNetworking
 
-    @Suite(.timeLimit(.minutes(5))) struct ContentDecoderTests {
+    @Suite(.limited) struct ContentDecoderTests {
         private static let text = Data("hello, world".utf8)
 
         private static func fields(_ coding: String) -> HeaderFields {

@@ -5,7 +5,7 @@
 
     @testable import AtomNetworking
 
-    @Suite(.timeLimit(.minutes(5))) struct CurlConfigurationTests {
+    @Suite(.limited) struct CurlConfigurationTests {
         /// The subject of the refusal, or `nil`.
         private func subject<T>(of body: () throws(AtomError) -> T) -> String? {
             guard case .unsupportedConfiguration(let problem) = refusal(of: body) else { return nil }

@@ -6,7 +6,7 @@
 
     @testable import AtomNetworking
 
-    @Suite(.timeLimit(.minutes(5))) struct CurlErrorTests {
+    @Suite(.limited) struct CurlErrorTests {
         /// How far the head of the response has got.
         enum Stage: CaseIterable {
             case none, within, complete

@@ -3,7 +3,7 @@
 
     @testable import AtomNetworking
 
-    @Suite struct CurlLibraryTests {
+    @Suite(.limited) struct CurlLibraryTests {
         private struct Rule: Sendable {
             let name: String
             let holds: @Sendable (CurlLibrary) -> Bool

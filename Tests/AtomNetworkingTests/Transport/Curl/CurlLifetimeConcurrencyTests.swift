@@ -8,7 +8,7 @@
     @testable import AtomNetworking
 
     /// Threads, descriptors, memory, and whose code runs where.
-    @Suite(.timeLimit(.minutes(10))) struct CurlLifetimeConcurrencyTests {
+    @Suite(.limited(minutes: 10)) struct CurlLifetimeConcurrencyTests {
         /// In a process of its own: nothing else opens anything there.
         @Test("Thousands of transports leave no thread and no descriptor")
         func manyTransports() async {

@@ -7,7 +7,7 @@
 
     @testable import AtomNetworking
 
-    @Suite(.timeLimit(.minutes(5))) struct CurlProxyTests {
+    @Suite(.limited) struct CurlProxyTests {
         private func transport(_ proxy: CurlTransport.Proxy) throws -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.proxy = proxy

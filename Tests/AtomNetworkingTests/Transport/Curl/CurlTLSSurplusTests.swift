@@ -8,7 +8,7 @@
     /// What TLS has decrypted, and libcurl has not taken, is in no socket any more.
     @Suite(
         .enabled(if: OpenSSL.path != nil && Python.path != nil, "openssl or python3 is not installed"),
-        .timeLimit(.minutes(5)))
+        .limited)
     struct CurlTLSSurplusTests {
         /// Answers with the number of the connection.
         ///

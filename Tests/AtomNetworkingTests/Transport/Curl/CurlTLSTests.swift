@@ -6,7 +6,7 @@
 
     @testable import AtomNetworking
 
-    @Suite(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), .timeLimit(.minutes(5)))
+    @Suite(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), .limited)
     struct CurlTLSTests {
         /// Sends one request with the settings.
         private func run(

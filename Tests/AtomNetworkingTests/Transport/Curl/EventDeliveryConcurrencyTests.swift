@@ -7,7 +7,7 @@
     @testable import AtomNetworking
 
     /// Whoever is slow with the events of one exchange holds up no other one.
-    @Suite(.timeLimit(.minutes(5))) struct EventDeliveryConcurrencyTests {
+    @Suite(.limited) struct EventDeliveryConcurrencyTests {
         @Test("A receiver that doesn't return holds up no other exchange", arguments: [1, 5])
         func stuck(count: Int) async throws {
             let server = try LoopbackServer { _ in .text("hello") }

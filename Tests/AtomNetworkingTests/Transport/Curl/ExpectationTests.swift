@@ -7,7 +7,7 @@
     @testable import AtomNetworking
 
     /// `Expect: 100-continue` for large bodies (RFC 9110 §10.1.1).
-    @Suite(.timeLimit(.minutes(5))) struct ExpectationTests {
+    @Suite(.limited) struct ExpectationTests {
         private static let size = 2_000_000
 
         /// libcurl 7.68 hands a 417 over, so nothing is expected with it.

@@ -7,7 +7,7 @@
     @testable import AtomNetworking
 
     /// A sanitizer's own threads don't survive a fork, so no sanitizer runs these.
-    @Suite(.timeLimit(.minutes(5))) struct ForkTests {
+    @Suite(.limited) struct ForkTests {
         @Test("In a forked process a transport starts anew, and the parent's goes on")
         func fork() async {
             await #expect(processExitsWith: .success) {

@@ -5,7 +5,7 @@
 
     @testable import AtomNetworking
 
-    @Suite(.timeLimit(.minutes(5))) struct HeaderLinesTests {
+    @Suite(.limited) struct HeaderLinesTests {
         private func texts(_ lines: borrowing HeaderLines) -> [String] {
             var texts: [String] = []
             var node = lines.list

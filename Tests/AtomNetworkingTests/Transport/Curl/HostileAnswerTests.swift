@@ -8,7 +8,7 @@
 
     /// Whatever a server sends, an exchange ends once, and the next one gets
     /// its own answer.
-    @Suite(.serialized, .timeLimit(.minutes(10))) struct HostileAnswerTests {
+    @Suite(.serialized, .limited(minutes: 10)) struct HostileAnswerTests {
         /// One transport and one server, and the answers that they exchange.
         private struct Lane: Sendable {
             let answers: [HostileAnswer]

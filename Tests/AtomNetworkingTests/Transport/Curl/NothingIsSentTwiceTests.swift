@@ -8,7 +8,7 @@
 
     /// A kept connection may turn out to be closed when a request has been
     /// sent over it.
-    @Suite(.timeLimit(.minutes(5))) struct NothingIsSentTwiceTests {
+    @Suite(.limited) struct NothingIsSentTwiceTests {
         /// How a kept connection ends.
         enum End: CaseIterable {
             case close, reset

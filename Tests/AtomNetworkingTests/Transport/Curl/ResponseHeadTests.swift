@@ -4,7 +4,7 @@
 
     @testable import AtomNetworking
 
-    @Suite struct ResponseHeadTests {
+    @Suite(.limited) struct ResponseHeadTests {
         /// Hands over the lines as libcurl does, each with its end.
         private func take(_ text: Data, into head: inout ResponseHead) -> [ResponseHead.Progress] {
             var progress: [ResponseHead.Progress] = []

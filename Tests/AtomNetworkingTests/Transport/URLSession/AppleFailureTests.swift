@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// The errors of URLSession on Apple's systems, which can be made anywhere.
-@Suite struct AppleFailureTests {
+@Suite(.limited) struct AppleFailureTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let error: any Error
         let code: URLError.Code

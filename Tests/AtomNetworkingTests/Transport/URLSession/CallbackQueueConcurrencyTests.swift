@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The delegate queue of a session", .timeLimit(.minutes(5)))
+@Suite("The delegate queue of a session", .limited)
 struct CallbackQueueConcurrencyTests {
     private final class Journal: @unchecked Sendable {
         // Accessed only under `lock`.

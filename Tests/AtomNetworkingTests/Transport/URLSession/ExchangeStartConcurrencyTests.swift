@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Exchanges that are cancelled, or released, while they are started.
-    @Suite("The start of exchanges", .serialized, .timeLimit(.minutes(5)))
+    @Suite("The start of exchanges", .serialized, .limited)
     struct ExchangeStartConcurrencyTests {
         private let transport = URLSessionTransport()
         private let server: LoopbackServer

@@ -11,7 +11,7 @@ import Testing
     /// URLSession can prevent it. Each test fails when Foundation has been
     /// fixed (swift-corelibs-foundation #5285), and then belongs to the other
     /// suites.
-    @Suite(.timeLimit(.minutes(5))) struct FoundationTrapTests {
+    @Suite(.limited) struct FoundationTrapTests {
         @Test func anEndInTheMiddleOfTheHead() async {
             await withKnownIssue("Transfer completed, but there's no response") {
                 await #expect(processExitsWith: .success) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct JoinedSetCookiesTests {
+@Suite(.limited) struct JoinedSetCookiesTests {
     @Test(
         "Lines that Foundation joined are taken apart",
         arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct NegotiatedProtocolsTests {
+@Suite(.limited) struct NegotiatedProtocolsTests {
     private let url = URL(string: "https://a.example/x?y")
 
     @Test func aServerThatMultiplexesGetsManyExchanges() {

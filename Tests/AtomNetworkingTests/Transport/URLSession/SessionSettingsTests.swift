@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct SessionSettingsTests {
+@Suite(.limited) struct SessionSettingsTests {
     @Test func theAppConfiguresTheSessionOfAllRequestsAndThatOfEachRefresh() async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }

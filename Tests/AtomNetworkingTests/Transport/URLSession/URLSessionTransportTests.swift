@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct URLSessionTransportTests {
+@Suite(.limited) struct URLSessionTransportTests {
     @Test("URLSession's timeout is whole and later than the SDK's", arguments: [1e-9, 0.3, 1, 29.5, 1e6, 3e7])
     func roundedUp(seconds: Double) {
         let interval = URLSessionTransport.timeoutInterval(above: .seconds(seconds))

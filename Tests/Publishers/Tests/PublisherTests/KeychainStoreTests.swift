@@ -3,7 +3,7 @@ import Foundation
 import Security
 import Testing
 
-@Suite("Tokens in the Keychain", .timeLimit(.minutes(5)))
+@Suite("Tokens in the Keychain", .limited)
 struct KeychainStoreTests {
     private let service = UUID().uuidString
     private let first = TokenCredential(accessToken: "a", expiresAt: Date(), refreshToken: "r")

@@ -3,7 +3,7 @@ import Combine
 import Foundation
 import Testing
 
-@Suite("Publishers", .timeLimit(.minutes(5)))
+@Suite("Publishers", .limited)
 struct PublisherTests {
     struct Seat: Model, Equatable {
         var row: Int

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import os
 
-@Suite(.timeLimit(.minutes(5))) struct UnifiedLogTests {
+@Suite(.limited) struct UnifiedLogTests {
     struct Endpoint: Requestable {
         var queryItems: [QueryItem]? { ["key": "hush-hush"] }
         func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "log.example.com") }

@@ -1,0 +1,1 @@
+../../../Tests/AtomNetworkingTests/Support/Limited.swift
