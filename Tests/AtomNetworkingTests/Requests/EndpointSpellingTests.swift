@@ -71,7 +71,7 @@ private struct Row: CustomTestStringConvertible {
     var testDescription: String { "\(type(of: endpoint))" }
 }
 
-@Suite("The most natural spelling of a member is seen, or the log says that it isn't", .timeLimit(.minutes(5)))
+@Suite("The most natural spelling of a member is seen, or the log says that it isn't", .limited)
 struct EndpointSpellingTests {
     /// Sends the request, and gives what was sent and what the log says of the endpoint.
     private static func sent(_ endpoint: any Requestable) async throws -> (request: RecordedRequest, lines: [String]) {
