@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // Logs, metrics and traces of an app's requests, with swift-log, swift-metrics
 // and swift-distributed-tracing, by OpenTelemetry's names.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // Keeps a session's tokens in PostgreSQL, for services that run in several processes or on several machines.
 // Example/PostgresStore/test runs it with a temporary server.

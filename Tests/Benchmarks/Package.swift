@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // Measures the SDK. Tests/Benchmarks/report runs everything; a single program
 // runs with

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // Minutes of everything that can go wrong at once, with an account of every request at
 // the client and at the server. Tests/Chaos/run runs it.

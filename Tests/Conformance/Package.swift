@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // Runs the test suites of other projects against the SDK. Tests/Conformance/run
 // says where they come from.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // Runs code for Apple platforms on other systems. The targets `Combine`, `os`
 // and `Security` replace Apple's modules, so that `canImport` is true for the

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // A server that misbehaves in every way that HTTP/1.1 allows and forbids, and what the
 // SDK makes of it. Tests/Torture/run runs everything.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 // The same over AsyncHTTPClient. It is a separate package, because its dependencies
 // take minutes to build; Tests/Chaos/run runs it.

@@ -71,17 +71,20 @@ struct StormPicture {
             \(requests.reduce(0) { $0 + $1.refusals.count }) × 401, \(refreshes) refresh\(refreshes == 1 ? "" : "es"); \
             \(stride == 1 ? "each request" : "every \(stride)th request"), in the order of their start
             """
-        let lines =
-            [
-                """
-                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 \(Int(bottom) + 56)" width="1000" \
-                height="\(Int(bottom) + 56)" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" role="img" \
-                aria-label="\(title): \(subtitle)">
-                """,
-                bar(palette.paper, from: 0, to: 1000, y: 0, height: bottom + 56),
-                text(title, x: Self.left, y: 36, size: 18, palette.ink),
-                text(subtitle, x: Self.left, y: 58, size: 13, palette.dim),
-            ] + legend() + axis() + timeline.refreshes.flatMap(drawn) + rows.enumerated().flatMap(drawn) + ["</svg>"]
+        var lines = [
+            """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 \(Int(bottom) + 56)" width="1000" \
+            height="\(Int(bottom) + 56)" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" role="img" \
+            aria-label="\(title): \(subtitle)">
+            """,
+            bar(palette.paper, from: 0, to: 1000, y: 0, height: bottom + 56),
+            text(title, x: Self.left, y: 36, size: 18, palette.ink),
+            text(subtitle, x: Self.left, y: 58, size: 13, palette.dim),
+        ]
+        lines += legend() + axis()
+        lines += timeline.refreshes.flatMap(drawn)
+        lines += rows.enumerated().flatMap(drawn)
+        lines.append("</svg>")
         return lines.joined(separator: "\n") + "\n"
     }
 

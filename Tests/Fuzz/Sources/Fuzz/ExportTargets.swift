@@ -61,7 +61,7 @@ enum ExportTargets {
         checkArchive(input.data)
         let texts = input.texts
         guard texts.count > 4 else { return }
-        let entry: [String: Any] = [
+        let entry: [String: Any?] = [
             "request": [
                 "method": texts[0], "url": texts[1], "headers": [["name": texts[2], "value": texts[3]]],
                 "postData": ["mimeType": texts[3], "text": texts[4], "_encoding": texts[2]],
@@ -71,8 +71,9 @@ enum ExportTargets {
                 "content": ["text": texts[3], "encoding": texts[2], "mimeType": texts[4]],
             ],
             "_failure": texts.count > 5 ? ["code": Int(texts[5]) ?? -1, "delivery": texts[0]] : nil,
-        ].compactMapValues { $0 as Any? }
-        let file: [String: Any] = ["log": ["entries": [entry, entry]]]
+        ]
+        let shown = entry.compactMapValues(\.self)
+        let file: [String: Any] = ["log": ["entries": [shown, shown]]]
         if let data = try? JSONSerialization.data(withJSONObject: file) { checkArchive(data) }
     }
 
