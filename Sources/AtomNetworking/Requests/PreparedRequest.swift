@@ -42,7 +42,7 @@ extension PreparedRequest {
     /// Checks what an endpoint has said, and adapters have changed.
     @inline(__always)
     init(
-        _ endpoint: RequestDescription, of type: Any.Type?,
+        _ endpoint: borrowing RequestDescription, of type: Any.Type?,
         timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>, encoder: JSONEncoder,
         common: Result<CommonFields, AtomError>?, takesSigners: Bool = true
     ) throws(AtomError) {
