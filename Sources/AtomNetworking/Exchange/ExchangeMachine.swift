@@ -35,8 +35,7 @@ struct ExchangeMachine: Sendable {
         self.attempt = attempt
         // Swift 6.2 can't read them in the condition, since `terms` is consumed.
         let (isSigned, hasSession) = (terms.isSigned, terms.hasSession)
-        state =
-            isSigned && hasSession ? .waitingForSession(rejection: nil, place: nil) : .waitingForSlot(place: nil)
+        state = isSigned && hasSession ? .waitingForSession(rejection: nil, place: nil) : .waitingForSlot(place: nil)
         clock = ExchangeClock(terms.timeouts, until: terms.deadline)
         self.terms = terms
     }

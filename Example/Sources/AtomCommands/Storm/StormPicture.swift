@@ -71,7 +71,7 @@ struct StormPicture {
             \(requests.reduce(0) { $0 + $1.refusals.count }) × 401, \(refreshes) refresh\(refreshes == 1 ? "" : "es"); \
             \(stride == 1 ? "each request" : "every \(stride)th request"), in the order of their start
             """
-        var lines = [
+        let head = [
             """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 \(Int(bottom) + 56)" width="1000" \
             height="\(Int(bottom) + 56)" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" role="img" \
@@ -81,11 +81,8 @@ struct StormPicture {
             text(title, x: Self.left, y: 36, size: 18, palette.ink),
             text(subtitle, x: Self.left, y: 58, size: 13, palette.dim),
         ]
-        lines += legend() + axis()
-        lines += timeline.refreshes.flatMap(drawn)
-        lines += rows.enumerated().flatMap(drawn)
-        lines.append("</svg>")
-        return lines.joined(separator: "\n") + "\n"
+        let shapes = timeline.refreshes.flatMap(drawn) + rows.enumerated().flatMap(drawn)
+        return (head + legend() + axis() + shapes + ["</svg>", ""]).joined(separator: "\n")
     }
 
     // MARK: Parts
