@@ -42,7 +42,8 @@ final class Bag: AirlineEndpoint {
 }
 
 enum Meal: AirlineEndpoint {
-    case order(Data), change
+    case order(Data)
+    case change
 
     var method: HTTPMethod {
         switch self {
