@@ -47,7 +47,7 @@ struct UploadCommand: StatusCommand {
         let result = await exchange.send(
             method, url, body: requestBody, accepting: 200...399, over: tap, calling: queue
         ) { (service) async throws(AtomError) in
-            try await service.resume(expecting: Data.self) { meter.update($0) }
+            try await service.resume(progress: { meter.update($0) }, expecting: Data.self)
         }
         await queue.drained()
         meter.finish()
