@@ -252,10 +252,12 @@
                 answered.raise()
             }
             #expect(await atom.outcome(of: endpoint("/lost", seconds: 1)).urlError?.code == .timedOut)
-            for _ in 0..<3 {
-                let text = await atom.outcome(of: endpoint("/next")).text
-                try #require(text != nil && text != "1")
+            var texts: [String] = []
+            // On a busy machine another one may be lost. If the connection were used again, all of them would be.
+            for _ in 0..<20 where texts.count < 3 {
+                if let text = await atom.outcome(of: endpoint("/next", seconds: 1)).text { texts.append(text) }
             }
+            #expect(texts.count == 3 && !texts.contains("1"))
             if isInUse {
                 await answered.wait()
                 #expect(answer.value == "1", "nobody's exchange ends with another one")
