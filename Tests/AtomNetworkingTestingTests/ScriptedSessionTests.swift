@@ -271,9 +271,14 @@ struct ScriptedSessionTests {
     }
 
     /// A service whose store is slow.
-    private func slowAtom(_ wire: ScriptedTransport, signIn provider: Login? = nil) -> Atom {
+    private func slowAtom(
+        _ wire: ScriptedTransport, signIn provider: Login? = nil, observers: [any RequestObserver] = []
+    ) -> Atom {
+        // On a busy machine the store takes longer than a wire usually waits.
+        wire.clock.patience = .seconds(120)
         wire.tokenStore.stored = wire.authorizationServer.signIn()
         var configuration = ServiceConfiguration()
+        configuration.observers = observers
         configuration.authenticationMethod = .bearer(
             wire.authorizationServer.authentication(SlowStore(wire.tokenStore), signIn: provider))
         wire.install(in: &configuration)
@@ -290,6 +295,35 @@ struct ScriptedSessionTests {
         await wire.idle()
         #expect(await model.state == .loaded([Page()]))
         #expect(wire.authorizationServer.counts.refreshes == 1)
+    }
+
+    /// Stands still when it hears that a request was sent, as its thread may.
+    private struct HesitatingObserver: RequestObserver {
+        let enter: AsyncStream<Never>.Continuation
+        let goOn: DispatchSemaphore
+
+        func observe(_ event: RequestEvent) {
+            guard event.purpose == .service, case .sent = event.kind else { return }
+            enter.finish()
+            goOn.wait()
+        }
+    }
+
+    @Test func idleWaitsForARefreshThatNoObserverHasHeardOf() async throws {
+        let (entered, enter) = AsyncStream<Never>.makeStream()
+        let goOn = DispatchSemaphore(value: 0)
+        let wire = ScriptedTransport([.status(204)])
+        let atom = slowAtom(wire, observers: [HesitatingObserver(enter: enter, goOn: goOn)])
+        let task = Task.detached { [self] in await failure(atom) }
+        Task {
+            for await _ in entered {}
+            for _ in 0..<1_000 { await MainActor.run {} }
+            // The request is sent twice.
+            for _ in 0..<2 { goOn.signal() }
+        }
+        await wire.idle()
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+        #expect(await task.value == nil)
     }
 
     @Test func idleWaitsForTheRefreshAfterOneThatFailed() async throws {

@@ -290,6 +290,7 @@ extension ScriptedExchange {
         wire.withLock { wire in
             wire.busy += isBusy ? 1 : -1
             if !isWaiting { wire.activity += 1 }
+            if state.isDone, index != nil { wire.running -= 1 }
             guard index == nil, !state.isDone else { return }
             wire.heldTokenRequests += isBusy ? -1 : 1
         }

@@ -128,15 +128,17 @@ extension ScriptedTransport {
             let mark = state.withLock { $0.activity }
             var turns = 0
             var isSettled = true
-            var limit = 0
+            var progress = WireState.SessionProgress.none
             repeat {
                 await Turn.take(after: turns, patience: clock.patience)
                 turns += 1
-                let now = clock.now
-                (isSettled, limit) = state.withLock { state in
-                    (state.activity == mark && state.isQuiet, Turn.limit(state.sessionProgress(at: now)))
+                let (now, before) = (clock.now, progress)
+                (isSettled, progress) = state.withLock { state in
+                    (state.activity == mark && state.isQuiet, state.sessionProgress(at: now))
                 }
-            } while isSettled && turns < limit
+                // The thread that tells how far it is may stand between two events.
+                if progress == .none, before != .none { turns = 0 }
+            } while isSettled && turns < Turn.limit(progress)
             if isSettled, turns == Turn.most { tellOfTheSession() }
             if isSettled { return mark }
             guard await becomesQuiet() else { return nil }

@@ -14,6 +14,7 @@ extension ScriptedTransport {
                 state.busy += 1
                 state.activity += 1
                 if authorizationServer.isAt(request.target) { return nil as Int? }
+                state.running += 1
                 state.requests.append(record)
                 return state.requests.count - 1
             }

@@ -162,6 +162,7 @@ public final class ScriptedTransport: Transport {
             }
             configuration.authenticationMethod = .bearerAuthentication(bearer)
         }
+        state.withLock { $0.toldSent = $0.toldSent ?? 0 }
         // The first one: another may let the test go on.
         configuration.observers.insert(WireObserver(state: state, clock: clock), at: 0)
         configuration.resultHandler = { [state, earlier = configuration.resultHandler] in

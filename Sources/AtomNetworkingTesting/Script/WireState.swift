@@ -46,6 +46,10 @@ struct WireState: Sendable {
     var undelivered = 0
     /// Whether a stream of events was answered: its later connections aren't calls.
     var hasEventStreams = false
+    /// How many requests observers have been told of as sent; `nil` if nobody tells.
+    var toldSent: Int?
+    /// Exchanges of calls that haven't ended.
+    var running = 0
     /// Requests that wait for a new token, or have it and weren't sent.
     var waitingForToken: Set<UInt64> = []
     /// Requests for a token that are out: what they wait for isn't known.
@@ -77,11 +81,19 @@ struct WireState: Sendable {
 
     /// Whether the session is about to ask for a token, or to let the requests go on that wait for it.
     func sessionProgress(at now: MonotonicInstant) -> SessionProgress {
-        guard !waitingForToken.isEmpty, heldTokenRequests == 0 else { return .none }
+        guard !waitingForToken.isEmpty else { return isUntold ? .possible : .none }
+        guard heldTokenRequests == 0 else { return .none }
         let isHeldUp =
             !tokenRequests.isEmpty || providerCalls > 0 || pauseEnd.map { now < $0 } ?? false
             || stores.contains(where: \.isHeldUp)
         return isHeldUp ? .possible : .certain
+    }
+
+    /// Whether a call has got further than observers have been told: the thread that tells them may stand still.
+    private var isUntold: Bool {
+        guard let toldSent else { return false }
+        let sent = calls.values.count { if case .sent = $0.event { true } else { false } }
+        return toldSent < requests.count || sent > running
     }
 
     /// The next answer in order.
@@ -137,6 +149,7 @@ struct WireObserver: RequestObserver {
     func observe(_ event: RequestEvent) {
         noteRefresh(event)
         guard event.purpose == .service else { return }
+        if case .sent = event.kind { state.withLock { $0.toldSent = ($0.toldSent ?? 0) + 1 } }
         note(event)
         switch event.kind {
         case .queued(.session):

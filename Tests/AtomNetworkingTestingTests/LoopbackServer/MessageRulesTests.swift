@@ -4,7 +4,7 @@ import Testing
 
 /// What HTTP says of connections, versions and targets.
 @Suite(.limited) struct MessageRulesTests {
-    /// Sends a request to a server with this response, and reads until the end or until nothing more comes.
+    /// Sends a request to a server with this response, and reads until the end.
     private func ask(
         _ head: String, body: String = "", of response: LoopbackServer.Response = .text("x"),
         maximumBodyLength: Int64 = 1_000
@@ -13,7 +13,7 @@ import Testing
         defer { server.stop() }
         let connection = try PlainConnection(server)
         connection.send(head + "\r\n\r\n" + body)
-        let (bytes, end) = connection.read(patience: 2_000)
+        let (bytes, end) = connection.read()
         return (bytes.text, end, server.requests)
     }
 

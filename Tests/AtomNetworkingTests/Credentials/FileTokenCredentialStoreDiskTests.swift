@@ -50,7 +50,7 @@
                     result.set(.failure(error))
                 }
             }.start()
-            guard done.wait(timeout: .now() + 300) == .success else { throw POSIXError(.ETIMEDOUT) }
+            guard done.wait(timeout: .now() + 240) == .success else { throw POSIXError(.ETIMEDOUT) }
             self.folder = folder
             root = try result.value.get()
         }

@@ -407,7 +407,7 @@ struct OriginSlotsTests {
                 slots.join(waiter, origin: Self.home)
             }
         }
-        #expect(everybody.wait(timeout: .now() + 300) == .success)
+        #expect(everybody.wait(timeout: .now() + 240) == .success)
         #expect(gauge.highest <= 3)
         #expect(journal.all.sorted() == Array(0..<4_000))
         #expect(slots.counts == (0, 0))

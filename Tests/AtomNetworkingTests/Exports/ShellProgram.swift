@@ -38,7 +38,7 @@ enum ShellProgram {
         // Scripts are started by the hundred, so each waits only if it must.
         await waitForFewDescriptors(below: 1_200)
         try process.run()
-        await hasEnded.wait(seconds: 250)
+        await hasEnded.wait()
         guard !process.isRunning else {
             kill(process.processIdentifier, SIGKILL)
             throw POSIXError(.ETIMEDOUT)

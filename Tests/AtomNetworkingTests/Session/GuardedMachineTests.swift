@@ -26,7 +26,7 @@ struct GuardedMachineTests {
                     isAnswered.signal()
                 }
                 // The time is up only if the lock is never free.
-                wasFree.set(isAnswered.wait(timeout: .now() + 10) == .success)
+                wasFree.set(isAnswered.wait(timeout: .now() + 240) == .success)
             }
             return .credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent)
         }

@@ -42,7 +42,7 @@ import Testing
         // While the later call reads the variable, the earlier one is released.
         session.tokens.onNextRead {
             refresh.grant(1)
-            _ = hasGoneOn.wait(timeout: .now() + 60)
+            _ = hasGoneOn.wait(timeout: .now() + 240)
         }
         let second = await onAThreadOfItsOwn { session.call("/second") }
         await session.transport.exchange(1).answer()

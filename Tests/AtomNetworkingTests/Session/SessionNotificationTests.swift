@@ -313,7 +313,7 @@ import Testing
                 let server = try LoopbackServer { _ in .empty(401) }
                 let outcome = await Atom().enqueue(server.endpoint()).outcome()
                 #expect(outcome.response?.statusCode == 401)
-                await heard.wait(seconds: 60)
+                await heard.wait()
                 NotificationCenter.default.removeObserver(observer)
             }
         }

@@ -110,7 +110,7 @@ final class CallerStorm: Sendable {
 
     /// Waits until every caller has a result.
     func end() async {
-        await hasEnded.wait(seconds: 900)
+        await hasEnded.wait(seconds: 540)
     }
 
     /// The results so far.

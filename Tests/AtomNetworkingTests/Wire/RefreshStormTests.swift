@@ -226,7 +226,7 @@ private struct StormFixture {
 
     /// Waits until so many requests and the refresh have been admitted.
     func allWait(_ count: Int) async {
-        #expect(await eventually(seconds: 600) { services[0].manager.deadlines.count > count })
+        #expect(await eventually(seconds: 540) { services[0].manager.deadlines.count > count })
     }
 
     /// Makes the client find that its token has expired.

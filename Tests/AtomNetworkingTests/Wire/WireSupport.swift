@@ -103,7 +103,7 @@ extension Result where Success == AtomResponse, Failure == AtomError {
 
 /// Polls a condition that has no callback; `false` if it isn't met in time.
 func eventually(
-    seconds: Double = 120, sourceLocation: SourceLocation = #_sourceLocation,
+    seconds: Double = 240, sourceLocation: SourceLocation = #_sourceLocation,
     isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
 ) async -> Bool {
     await Limited.awaiting("a condition", at: sourceLocation) {
@@ -122,6 +122,8 @@ extension ManualClock {
     /// Ends each pause and each timeout of at most this length as soon as a
     /// service makes it, while the operation runs.
     func skippingPauses<T>(upTo longest: Duration, while operation: () async throws -> T) async rethrows -> T {
+        // What comes next may be the wire's turn, however long that takes.
+        patience = .seconds(3_600)
         let skipping = Task {
             while await waitForAlarm(within: longest), let next = nextAlarm {
                 // The alarm may be another one by now.

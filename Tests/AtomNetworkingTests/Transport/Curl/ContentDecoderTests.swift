@@ -132,7 +132,7 @@
                     if case .response = event { hasBegun.raise() }
                 }
                 left = exchange as? CurlExchange
-                await hasBegun.wait(seconds: 120)
+                await hasBegun.wait()
                 exchange.cancel()
             }
             #expect(await eventually { left == nil })
@@ -184,12 +184,12 @@
             }
             holder.with { $0 = exchange }
             started.signal()
-            await isHeld.wait(seconds: 120)
+            await isHeld.wait()
             // Another exchange passes meanwhile.
             #expect(await transport.run(try .to(server)).body.count == 1 << 20)
             #expect(received.value <= 64 << 10)
             exchange.resume()
-            await hasEnded.wait(seconds: 120)
+            await hasEnded.wait()
             #expect(received.value == 1 << 20)
         }
     }

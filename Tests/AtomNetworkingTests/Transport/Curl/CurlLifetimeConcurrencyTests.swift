@@ -130,7 +130,7 @@
             endpoint.body = body
             let atom = Atom(.forTest(over: try CurlTransport()))
             let call = Task { [endpoint] in await atom.outcome(of: endpoint) }
-            await hasBegun.wait(seconds: 120)
+            await hasBegun.wait()
             if !isAnswered { call.cancel() }
             #expect(await call.value.error == nil ? isAnswered : !isAnswered)
             #expect(await eventually { names.value["end"] != nil })
@@ -223,7 +223,7 @@
                 var exchange: (any TransportExchange)? = transport.start(try .to(server)) { [witness] event in
                     if case .finished = event { withExtendedLifetime(witness) { hasEnded.raise() } }
                 }
-                await hasEnded.wait(seconds: 120)
+                await hasEnded.wait()
                 if number.isMultiple(of: 2) { exchange?.cancel() }
                 exchange = nil
             }
@@ -297,7 +297,7 @@
                 })
             #expect(written.value < 48 << 20, "\(written.value)")
             gate.open()
-            await hasEnded.wait(seconds: 120)
+            await hasEnded.wait()
             #expect(received.value.bytes == size && received.value.isIntact)
             withExtendedLifetime(exchange) {}
         }

@@ -29,7 +29,7 @@
 
         /// Waits for the last event.
         func end() async -> EventRecorder {
-            await hasEnded.wait(seconds: 120)
+            await hasEnded.wait()
             return recorder
         }
     }

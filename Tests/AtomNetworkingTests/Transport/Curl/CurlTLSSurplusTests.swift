@@ -238,9 +238,9 @@
             let atom = Atom(
                 .forTest(
                     over: try CurlTransport(configuration: try configuration(server)), time: SystemTimeSource()))
-            func endpoint(_ path: String, seconds: Double = 60) -> WireEndpoint {
+            func endpoint(_ path: String, seconds: Double = 120) -> WireEndpoint {
                 var endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: path)
-                endpoint.timeout = ServiceTimeout(request: seconds, resource: 60)
+                endpoint.timeout = ServiceTimeout(request: seconds, resource: 240)
                 return endpoint
             }
             #expect(await atom.outcome(of: endpoint("/first")).text == "1")
@@ -259,7 +259,7 @@
             }
             #expect(texts.count == 3 && !texts.contains("1"))
             if isInUse {
-                await answered.wait(seconds: 60)
+                await answered.wait()
                 #expect(answer.value == "1", "nobody's exchange ends with another one")
             }
             await server.end()

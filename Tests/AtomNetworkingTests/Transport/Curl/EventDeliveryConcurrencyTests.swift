@@ -25,11 +25,11 @@
                     if case .finished = event { receiver.hasEnded.raise() }
                 }
             }
-            for receiver in stuck { await receiver.isStuck.wait(seconds: 120) }
+            for receiver in stuck { await receiver.isStuck.wait() }
             for _ in 0..<20 { #expect(await transport.run(try .to(server)).text == "hello") }
             for _ in stuck { release.signal() }
             for receiver in stuck {
-                await receiver.hasEnded.wait(seconds: 120)
+                await receiver.hasEnded.wait()
                 #expect(receiver.events.violations == [] && receiver.events.text == "hello")
             }
         }
@@ -55,10 +55,10 @@
                     isStuck.raise()
                     release.wait()
                 }
-                await isStuck.wait(seconds: 120)
+                await isStuck.wait()
             }
             gate.open()
-            await hasEnded.wait(seconds: 120)
+            await hasEnded.wait()
             #expect(late.text == "late" && late.violations == [])
             release.signal()
         }
@@ -89,7 +89,7 @@
             items.append(try item { _ in })
             items.append(try item { _ in hasEnded.raise() })
             _ = delivery.add(&items)
-            await hasEnded.wait(seconds: 120)
+            await hasEnded.wait()
         }
 
         @Test("Callers that block all threads of GCD's pool hold up no event")
