@@ -2,7 +2,8 @@ import Foundation
 
 // Uploads with progress, and downloads to files.
 extension Service {
-    // The progress comes first, so that a closure behind the call, which is meant for the result, can't be one.
+    // The progress comes first: a closure behind the call is meant for the result. Once the deprecated order is gone, it
+    // can't be taken for the progress.
 
     /// Sends the request, tells the progress of its body, and decodes the response.
     ///

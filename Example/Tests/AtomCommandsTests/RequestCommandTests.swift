@@ -34,6 +34,15 @@ import Testing
         #expect(try await request("GET", "/me", "--basic", "ada:byron").status == .errorStatus)
     }
 
+    @Test func aHeaderFieldThatIsGivenTwiceIsAList() throws {
+        let request = CommandLineRequest(
+            url: try RequestURL("http://127.0.0.1/"), methodName: "GET",
+            headers: ["Accept": "a", "Cookie": "c=1", "accept": "b", "Cookie": "d=2"])
+        let fields = HeaderFields(try #require(request.headerItems))
+        #expect(fields["Accept"] == "a, b" && Set(fields.values(for: "accept")) == ["a, b"])
+        #expect(fields["Cookie"] == "c=1; d=2")
+    }
+
     @Test func aRedirectIsFollowedOrShown() async throws {
         let followed = try await request("GET", "/redirect/2")
         #expect(followed.status == .success && followed.output.hasPrefix("[{"))

@@ -20,8 +20,6 @@ final class RequestableQueueManager: Sendable {
     let connectivity: (any ConnectivityMonitor)?
     let cookies: CookieStore
     let log: RequestLog?
-    /// The types of endpoints that the log has said something about, if there was something to say.
-    private let checkedEndpoints = Guarded<Set<ObjectIdentifier>>([])
     let time: any TimeSource
     /// Called when a result has reached its caller.
     let resultHandler: (@Sendable () -> Void)?
@@ -154,7 +152,6 @@ final class RequestableQueueManager: Sendable {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
             let description = try RequestDescription(of: requestable)
-            if let log { noteUnseenMembers(of: requestable, described: description, in: log) }
             let request =
                 adapters.isEmpty && description.link == nil
                 ? try PreparedRequest(
@@ -170,16 +167,6 @@ final class RequestableQueueManager: Sendable {
             refused(requestable, error)
             throw error
         }
-    }
-
-    /// Says once for each type of endpoint which of its members aren't what they seem to be.
-    @inline(never)
-    private func noteUnseenMembers(
-        of endpoint: any Requestable, described description: RequestDescription, in log: RequestLog
-    ) {
-        let type = type(of: endpoint)
-        guard checkedEndpoints.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
-        for problem in EndpointCheck(endpoint, described: description).problems { log.note("\(type): \(problem.text)") }
     }
 
     /// Tells observers that an endpoint can't be sent.

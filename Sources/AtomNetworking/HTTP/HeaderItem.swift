@@ -15,7 +15,8 @@ public struct HeaderItem: Sendable, Hashable {
 
     /// Creates a field that is a list, such as `Accept`, `Cache-Control` or `Link`: the values with commas between them.
     ///
-    /// That means the same as a field for each value (RFC 9110 §5.3). Of several items with one name the last is sent.
+    /// That means the same as a field for each value (RFC 9110 §5.3), but not for `Cookie`. No values make an empty
+    /// field. Of several items with one name the last is sent.
     public init(name: String, values: [String]) {
         self.init(name: name, value: values.joined(separator: ", "))
     }

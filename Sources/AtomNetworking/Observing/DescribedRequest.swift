@@ -5,11 +5,13 @@ public struct DescribedRequest: Sendable {
     /// The number of bytes in the body; 0 for none, `nil` if it isn't known before the end.
     public let bodyLength: Int64?
     private let target: TargetURL
+    private let headerFields: HeaderFields
 
     /// Without the message itself: an app may keep events, and a body may be large.
     init(_ message: RequestMessage) {
         method = message.method
         target = message.target
+        headerFields = message.headerFields
         bodyLength = message.body.map(\.length) ?? 0
     }
 
@@ -21,6 +23,15 @@ public struct DescribedRequest: Sendable {
     public var host: String { target.host }
     /// The port of the URL; the scheme's own if it has none.
     public var port: Int { target.port }
+}
+
+extension DescribedRequest {
+    /// What it has beside method and URL: a member that the SDK doesn't see is missing here.
+    var content: String {
+        let names = headerFields.map { Redaction.name($0.name) }.joined(separator: ", ")
+        let body = bodyLength.map { $0 == 0 ? "no body" : "\($0) bytes" } ?? "a body of unknown length"
+        return (names.isEmpty ? "no header fields" : names) + "; " + body
+    }
 }
 
 extension DescribedRequest: Redacted {

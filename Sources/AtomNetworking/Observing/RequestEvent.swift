@@ -137,7 +137,8 @@ extension RequestEvent: Redacted {
     private var text: String {
         let request = self.request.map(\.description) ?? ""
         return switch kind {
-        case .described: request + (endpoint.map { " of \($0)" } ?? "")
+        case .described:
+            request + (endpoint.map { " of \($0)" } ?? "") + (self.request.map { ": \($0.content)" } ?? "")
         case .refused(let failure): "✗ \(endpoint ?? ""), not sent: \(failure)"
         case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
         case .queued(.session): "waits for the session: \(request)"

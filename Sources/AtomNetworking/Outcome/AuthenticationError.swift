@@ -237,8 +237,8 @@ extension AuthenticationError: ErrorForPeople {
     public var description: String {
         switch self {
         case .missingCredential:
-            "No user is signed in, or the token has expired and can't be refreshed. An endpoint that needs no user, such "
-                + "as the sign-in itself, says requiresAuthorization false."
+            "There is no usable credential: no user is signed in, or the token is no longer valid and can't be refreshed. "
+                + "An endpoint that needs no user, such as the sign-in itself, says requiresAuthorization false."
         case .refreshRejected(let error, _):
             "The session has ended: the authorization server rejected the refresh token (\(error.named)). "
                 + "Sign in again."

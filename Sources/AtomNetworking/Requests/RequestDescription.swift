@@ -33,7 +33,7 @@ public struct RequestDescription: Sendable {
 
 extension RequestDescription {
     /// Reads an endpoint's members, each once.
-    package init(of endpoint: any Requestable) throws(AtomError) {
+    init(of endpoint: any Requestable) throws(AtomError) {
         link = LinkedEndpoint.link(of: endpoint)
         do {
             baseURL = if let link { try link.baseURL } else { try endpoint.baseURL() }

@@ -22,14 +22,15 @@
 /// ```
 ///
 /// A member whose type isn't the one here is another member, and the SDK uses the default: Swift says nothing. What is
-/// optional here may also be declared without an optional type. The log names stored properties that the SDK doesn't
-/// see, and `checkEndpoint(_:)` of AtomNetworkingTesting finds them in a test.
+/// optional here may also be declared without an optional type. `checkEndpoint(_:)` of AtomNetworkingTesting finds
+/// stored properties that the SDK doesn't see, and a log shows what each request has.
 public protocol Requestable: RequestableDefaults {
     /// Header fields; none by default.
     ///
     /// Of several items with one name, in any case, the last is sent: a default and then what overrides it. A field
-    /// that is a list is one item, ``HeaderItem/init(name:values:)``. An `Authorization` field takes precedence over the service's authentication method. `Host`, `Content-Length` and
-    /// other fields that the transport writes are left out.
+    /// that is a list is one item, ``HeaderItem/init(name:values:)``. An `Authorization` field takes precedence over the
+    /// service's authentication method. `Host`, `Content-Length` and other fields that the transport writes are left
+    /// out.
     var headerItems: [HeaderItem]? { get }
 
     /// The method; GET by default.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 // How people who come from Alamofire, Moya, Get and Atom write a member, and what becomes of it. One spelling more,
-// `let method = HTTPMethod.post`, doesn't compile.
+// `let method = HTTPMethod.post`, doesn't compile: Tests/Compatibility has it.
 
 private protocol Spelling: Requestable {}
 
@@ -41,7 +41,7 @@ private struct PlainIdempotency: Spelling {
 }
 private struct PathWithoutThrows: Spelling { func path() -> URLPath { .literal("/seats") } }
 
-// MARK: - What it doesn't
+// MARK: - What it doesn't, and checkEndpoint finds
 
 private struct DictionaryOfQuery: Spelling { let queryItems = ["q": "1"] }
 private struct QueryOfFoundation: Spelling { let queryItems = [URLQueryItem(name: "q", value: "1")] }
@@ -58,7 +58,22 @@ private struct SetOfCodes: Spelling { let acceptableStatusCodes: Set<Int> = [200
 private struct BytesBody: Spelling { let body = Data("x".utf8) }
 private struct NamedBody: Spelling { let httpBody = Data("x".utf8) }
 
-/// An endpoint, and what is seen of its request: the line of the request, or the member that the log names.
+private class Base: Spelling, @unchecked Sendable {}
+private final class MethodOfSubclass: Base, @unchecked Sendable { let method: HTTPMethod = .post }
+
+// MARK: - What only the request shows
+
+private struct ComputedQuery: Spelling { var queryItems: [String: String] { ["q": "1"] } }
+private struct ComputedMethod: Spelling { var method: HTTPMethod? { .post } }
+private struct FunctionOfPath: Spelling { func path() -> String { "/seats" } }
+private enum Router: Spelling {
+    case seats
+    var path: String { "/seats" }
+    var headers: [String: String]? { ["X-A": "1"] }
+    var parameters: [String: String] { ["q": "1"] }
+}
+
+/// An endpoint, and what is seen of it: the line of its request, or the member that checkEndpoint names.
 private struct Row: CustomTestStringConvertible {
     let endpoint: any Requestable
     let seen: String
@@ -71,67 +86,76 @@ private struct Row: CustomTestStringConvertible {
     var testDescription: String { "\(type(of: endpoint))" }
 }
 
-@Suite("The most natural spelling of a member is seen, or the log says that it isn't", .limited)
+@Suite("The most natural spelling of a member is seen, or the request shows that it isn't", .limited)
 struct EndpointSpellingTests {
-    /// Sends the request, and gives what was sent and what the log says of the endpoint.
-    private static func sent(_ endpoint: any Requestable) async throws -> (request: RecordedRequest, lines: [String]) {
-        let transport = ScriptedTransport.held { $0.answer() }
+    /// The line of the log that describes the request, without its number and the endpoint's name.
+    private static func line(of endpoint: any Requestable) async throws -> String {
         let lines = Locked<[String]>([])
-        var configuration = ServiceConfiguration(isLogEnabled: true)
-        configuration.transport = transport
-        configuration.timeSource = transport.clock
-        configuration.logHandler = { line in lines.with { $0.append(line) } }
-        let atom = Atom(serviceConfiguration: configuration)
+        let (atom, wire) = Atom.scripted(.status(204)) { configuration in
+            configuration.isLogEnabled = true
+            configuration.logHandler = { line in lines.with { $0.append(line) } }
+        }
         try await atom.enqueue(endpoint).resume()
-        try await atom.enqueue(endpoint).resume()
-        let name = "\(type(of: endpoint)): "
-        return (try #require(transport.requests.first), lines.value.filter { $0.hasPrefix(name) })
+        let request = try #require(wire.requests.first)
+        let line = try #require(lines.value.first { $0.contains(" of \(type(of: endpoint)): ") })
+        #expect(line.contains("] \(request.method) \(request.target) of "))
+        return String(line.drop { $0 != "]" }.dropFirst(2))
+            .replacingOccurrences(of: " of \(type(of: endpoint))", with: "")
     }
+
+    private static let server = "https://api.example.com"
+    private static let nothing = "GET \(server)/: no header fields; no body"
 
     @Test(
         "Seen",
         arguments: [
-            Row(StoredMethod(), "POST /"), Row(NamedMethod(), "PUT /"), Row(MethodOfClass(), "PATCH /"),
-            Row(MethodOfEnum.update, "DELETE /"), Row(MappedMethod(), "POST / x"),
-            Row(PlainLists(), "GET /?q=1 X-A: 1"),
-            Row(PlainBody(), "POST / x"), Row(PlainTimeout(), "GET / 7 s"), Row(PathWithoutThrows(), "GET /seats"),
+            Row(StoredMethod(), "POST \(server)/: no header fields; no body"),
+            Row(NamedMethod(), "PUT \(server)/: no header fields; no body"),
+            Row(MethodOfClass(), "PATCH \(server)/: no header fields; no body"),
+            Row(MethodOfEnum.update, "DELETE \(server)/: no header fields; no body"),
+            Row(MappedMethod(), "POST \(server)/: Content-Type; 1 bytes"),
+            Row(PlainLists(), "GET \(server)/?q=…: X-A; no body"),
+            Row(PlainBody(), "POST \(server)/: Content-Type; 1 bytes"),
+            Row(PathWithoutThrows(), "GET \(server)/seats: no header fields; no body"),
         ])
     private func seen(_ row: Row) async throws {
-        let (request, lines) = try await Self.sent(row.endpoint)
-        var line = "\(request.method) \(request.target.pathAndQuery)"
-        if let value = request.headerFields["X-A"] { line += " X-A: \(value)" }
-        if let body = request.body { line += " " + String(decoding: body, as: UTF8.self) }
-        let idle = request.transportRequest.idleTimeout
-        if idle != .seconds(30) { line += " \(idle.components.seconds) s" }
-        #expect(line.trimmingCharacters(in: .whitespaces) == row.seen)
-        #expect(lines.isEmpty)
+        #expect(try await Self.line(of: row.endpoint) == row.seen)
+        #expect(checkEndpoint(row.endpoint).isEmpty)
     }
 
-    @Test("A policy and an idempotency need not be optional")
-    func plainRetrying() async throws {
-        let (atom, wire) = Atom.scripted(.status(503), .status(200))
+    @Test("Deadlines, a policy and an idempotency need not be optional")
+    func plainSettings() async throws {
+        let (atom, wire) = Atom.scripted(.status(503), .status(200), .status(204), .status(204))
         async let response = atom.enqueue(PlainPolicy()).resume()
         _ = await wire.exchange(0)
         await wire.advance(by: .seconds(1))
         #expect(try await response.statusCode == 200)
-        let (request, _) = try await Self.sent(PlainIdempotency())
-        #expect(request.headerFields.contains("Idempotency-Key"))
+        try await atom.enqueue(PlainIdempotency()).resume()
+        #expect(wire.requests[2].headerFields.contains("Idempotency-Key"))
+        try await atom.enqueue(PlainTimeout()).resume()
+        #expect(wire.requests[3].transportRequest.idleTimeout == .seconds(7))
     }
 
     @Test(
-        "Named by the log, once",
+        "Found by checkEndpoint, and missing in the line of the request",
         arguments: [
             Row(DictionaryOfQuery(), "queryItems"), Row(QueryOfFoundation(), "queryItems"),
             Row(DictionaryOfFields(), "headerItems"), Row(NamedHeaders(), "headers"),
             Row(NamedParameters(), "parameters"), Row(TextMethod(), "method"), Row(OptionalMethod(), "method"),
             Row(NamedMethodOfHTTP(), "httpMethod"), Row(TextPath(), "path"), Row(SecondsTimeout(), "timeout"),
             Row(HalfOpenCodes(), "acceptableStatusCodes"), Row(SetOfCodes(), "acceptableStatusCodes"),
-            Row(BytesBody(), "body"), Row(NamedBody(), "httpBody"),
+            Row(BytesBody(), "body"), Row(NamedBody(), "httpBody"), Row(MethodOfSubclass(), "method"),
         ])
-    private func named(_ row: Row) async throws {
-        let (request, lines) = try await Self.sent(row.endpoint)
-        #expect("\(request.method) \(request.target.pathAndQuery)" == "GET /")
-        #expect(lines.count == 1)
-        #expect(lines.first?.contains(" \(row.seen)") == true)
+    private func found(_ row: Row) async throws {
+        #expect(try await Self.line(of: row.endpoint) == Self.nothing)
+        #expect(checkEndpoint(row.endpoint).map(\.member) == [row.seen])
+    }
+
+    @Test(
+        "Missing in the line of the request",
+        arguments: [ComputedQuery(), ComputedMethod(), FunctionOfPath(), Router.seats] as [any Requestable])
+    func missing(_ endpoint: any Requestable) async throws {
+        #expect(try await Self.line(of: endpoint) == Self.nothing)
+        #expect(checkEndpoint(endpoint).isEmpty)
     }
 }

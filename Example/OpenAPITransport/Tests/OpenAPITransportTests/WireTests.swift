@@ -109,7 +109,7 @@ import Testing
         #expect(request.method == "PUT" && request.text == "hello")
         #expect(request.values(for: "Content-Length") == ["5"])
         #expect(request.values(for: "Authorization") == ["Basic eA=="])
-        #expect(request.values(for: "X-Tag") == ["a", "b"])
+        #expect(request.values(for: "X-Tag") == ["a, b"])
         continuation.finish()
         let text = await log.reduce(into: "") { $0 += $1 }
         #expect(text.contains("PUT") && !text.contains("left out"), "the SDK notes a length that it drops")

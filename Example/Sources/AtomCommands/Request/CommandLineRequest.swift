@@ -19,7 +19,10 @@ struct CommandLineRequest: Requestable {
     /// A name that was given several times is a list.
     var headerItems: [HeaderItem]? {
         let fields = HeaderFields(headers)
-        return fields.map { HeaderItem(name: $0.name, values: fields.values(for: $0.name)) }
+        return fields.map { field in
+            let separator = field.name.lowercased() == "cookie" ? "; " : ", "
+            return HeaderItem(name: field.name, value: fields.values(for: field.name).joined(separator: separator))
+        }
     }
 
     var queryItems: [QueryItem]? { url.queryItems + query }

@@ -14,7 +14,7 @@ private struct Flights: AtomNetworking.Requestable {
     func path() -> URLPath { .literal("/v1/flights") }
 }
 
-@Suite("An app has Atom and this package at once", .timeLimit(.minutes(5)))
+@Suite("An app has Atom and this package at once", .limited)
 struct BesideAtomTests {
     @Test("Each endpoint goes to the client of its own module")
     func eachToItsOwn() async throws {

@@ -1,0 +1,1 @@
+../../../AtomNetworkingTests/Support/Limited.swift
