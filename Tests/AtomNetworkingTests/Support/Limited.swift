@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Trait where Self == Limited {
+nonisolated extension Trait where Self == Limited {
     /// Few tests run side by side, and each has five minutes.
     static var limited: Self { limited(minutes: 5) }
 
@@ -15,13 +15,16 @@ extension Trait where Self == Limited {
 ///
 /// After the limit a test fails and is cancelled. If that doesn't end it, the process
 /// ends five minutes later. Either says which test it is and what it awaits.
-struct Limited: SuiteTrait, TestTrait, TestScoping {
+///
+/// Each package of the repository has this file, also one with the main actor as default.
+nonisolated struct Limited: SuiteTrait, TestTrait, TestScoping {
     let limit: Duration
 
     var isRecursive: Bool { true }
 
+    @concurrent
     func provideScope(
-        for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
+        for test: Test, testCase: Test.Case?, performing body: @concurrent @Sendable () async throws -> Void
     ) async throws {
         // The trait of the outermost suite takes the place, and the innermost has the limit.
         guard Self.run == nil else { return try await body() }
@@ -31,14 +34,14 @@ struct Limited: SuiteTrait, TestTrait, TestScoping {
         try await Self.run("“\(test.displayName ?? test.name)” at \(test.sourceLocation)", within: limit, body)
     }
 
-    struct Overdue: Error, CustomStringConvertible {
+    nonisolated struct Overdue: Error, CustomStringConvertible {
         let description: String
     }
 
     /// Runs a test that has a place.
     static func run(
         _ test: String, within limit: Duration, more: Duration = .seconds(300),
-        _ body: @Sendable () async throws -> Void
+        _ body: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let run = Run(of: test, limit: limit, more: more)
         try await $run.withValue(run) {
@@ -69,7 +72,7 @@ struct Limited: SuiteTrait, TestTrait, TestScoping {
     /// Who runs side by side: first come, first served.
     ///
     /// No test waits for another one, so every place is given back.
-    final class Places: @unchecked Sendable {
+    nonisolated final class Places: @unchecked Sendable {
         /// More of them only make each test slower.
         static let all = Places(8)
 
@@ -105,7 +108,7 @@ struct Limited: SuiteTrait, TestTrait, TestScoping {
     }
 
     /// A test that has a place.
-    final class Run: @unchecked Sendable {
+    nonisolated final class Run: @unchecked Sendable {
         // Tests may block every other queue.
         private static let queue = DispatchQueue(label: "Limits of tests")
 
