@@ -27,10 +27,9 @@ public struct DescribedRequest: Sendable {
 
 extension DescribedRequest {
     /// What it has beside method and URL: a member that the SDK doesn't see is missing here.
-    var content: String {
-        let names = headerFields.map { Redaction.name($0.name) }.joined(separator: ", ")
-        let body = bodyLength.map { $0 == 0 ? "no body" : "\($0) bytes" } ?? "a body of unknown length"
-        return (names.isEmpty ? "no header fields" : names) + "; " + body
+    var content: [String] {
+        let body = bodyLength.map { $0 == 0 ? [] : ["\($0) bytes"] } ?? ["a body of unknown length"]
+        return headerFields.map { Redaction.name($0.name) } + body
     }
 }
 

@@ -138,7 +138,8 @@ extension RequestEvent: Redacted {
         let request = self.request.map(\.description) ?? ""
         return switch kind {
         case .described:
-            request + (endpoint.map { " of \($0)" } ?? "") + (self.request.map { ": \($0.content)" } ?? "")
+            // The SDK's own requests have no endpoint.
+            request + (endpoint.map { ([" of \($0)"] + (self.request?.content ?? [])).joined(separator: ", ") } ?? "")
         case .refused(let failure): "✗ \(endpoint ?? ""), not sent: \(failure)"
         case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
         case .queued(.session): "waits for the session: \(request)"

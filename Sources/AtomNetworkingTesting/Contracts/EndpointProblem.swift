@@ -87,7 +87,7 @@ private struct EndpointCheck {
                 if name == "path" && hasPath || name == "body" && hasBytes { continue }
                 if member.types.contains(where: { $0 == type }) {
                     let isNamed = problems.contains { $0.member == name }
-                    if !isNamed, let used = used[name], let value = value as? AnyHashable, value != used {
+                    if !isNamed, let used = used[name], let own = Self.present(value) as? AnyHashable, own != used {
                         note(
                             name,
                             "\(name) has another value than the one that the SDK uses, which is that of a superclass or "
@@ -147,6 +147,12 @@ private struct EndpointCheck {
             mirror = present.superclassMirror
         }
         return properties
+    }
+
+    /// What is in an optional, or the value itself.
+    private static func present(_ value: Any) -> Any? {
+        let mirror = Mirror(reflecting: value)
+        return mirror.displayStyle == .optional ? mirror.children.first?.value : value
     }
 
     private static func plain(_ name: String) -> String { name.lowercased().replacingOccurrences(of: "_", with: "") }

@@ -130,7 +130,11 @@ nonisolated struct Limited: SuiteTrait, TestTrait, TestScoping {
         }
 
         func begin(_ cancel: @escaping @Sendable () -> Void) {
-            lock.withLock { self.cancel = cancel }
+            let isLate = lock.withLock {
+                self.cancel = cancel
+                return problem != nil
+            }
+            if isLate { cancel() }
             timer.schedule(deadline: .now() + limit / .seconds(1), repeating: more / .seconds(1))
             timer.setEventHandler { [self] in expire() }
             timer.activate()
@@ -138,16 +142,16 @@ nonisolated struct Limited: SuiteTrait, TestTrait, TestScoping {
 
         /// The limit has passed, or the time after it.
         func expire() {
-            let (problem, cancel) = lock.withLock {
+            let (problem, isFirst, cancel) = lock.withLock {
                 let things = awaited.values.sorted().joined(separator: ", ")
                 let awaits = things.isEmpty ? "" : " It awaits \(things)."
                 let problem = Overdue(description: "\(test) hasn't ended within \(limit).\(awaits)")
-                if self.problem == nil { self.problem = problem }
-                defer { self.cancel = nil }
-                return (problem, self.cancel)
+                let isFirst = self.problem == nil
+                if isFirst { self.problem = problem }
+                return (problem, isFirst, self.cancel)
             }
-            guard let cancel else { fatalError("\(problem) Nor has its cancellation ended it.") }
-            cancel()
+            guard isFirst else { fatalError("\(problem) Nor has its cancellation ended it.") }
+            cancel?()
         }
 
         /// What was wrong with the run.
