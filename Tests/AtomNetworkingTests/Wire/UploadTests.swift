@@ -99,13 +99,15 @@ import Testing
     func nothingIsLeftOfABodyThatWasWrittenToAFile(over transport: TransportUnderTest) async throws {
         let content = Data(UUID().uuidString.utf8)
         // Those of other tests are there, too.
-        @Sendable func isInAFile() -> Bool {
-            let folder = FileManager.default.temporaryDirectory
-            let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            let bodies = (files ?? []).filter { $0.pathExtension == "body" }
-            return bodies.contains { (try? Data(contentsOf: $0, options: .alwaysMapped)) == content }
+        @Sendable func isInAFile() -> Result<Bool, any Error> {
+            Result {
+                let folder = FileManager.default.temporaryDirectory
+                let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                let bodies = files.filter { $0.pathExtension == "body" }
+                return bodies.contains { (try? Data(contentsOf: $0, options: .alwaysMapped)) == content }
+            }
         }
-        let wasInAFile = Locked(false)
+        let wasInAFile = Locked<Result<Bool, any Error>>(.success(false))
         let server = try LoopbackServer { _ in
             wasInAFile.with { $0 = isInAFile() }
             return .json("{}")
@@ -113,8 +115,9 @@ import Testing
         defer { server.stop() }
         let body = RequestBody.stream { Self.parts([content]) }
         #expect(await Atom.forTest(over: transport).outcome(of: endpoint(server, body)).response?.statusCode == 200)
-        #expect(wasInAFile.value == (transport.kind == .urlSession))
-        #expect(await eventually { !isInAFile() })
+        #expect(try wasInAFile.value.get() == (transport.kind == .urlSession))
+        #expect(server.requestCount == 1)
+        #expect(await eventually { (try? isInAFile().get()) == false })
     }
 
     @Test(arguments: TransportUnderTest.all)
