@@ -251,7 +251,9 @@ extension RequestableQueueManager: Redacted {}
 // MARK: - What the session asks for
 
 extension RequestableQueueManager: RefreshService {
-    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse {
+    func token(
+        replacing credential: TokenCredential?, sentAt: Moment, overdue: @escaping @Sendable (AtomError) -> Void
+    ) async -> TokenResponse {
         guard let bearer, let client = bearer.refresh.endpoint?.client,
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
         else { return .failed(AtomError.unexpected, retryAfter: nil) }

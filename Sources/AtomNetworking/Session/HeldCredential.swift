@@ -68,12 +68,26 @@ struct HeldCredential: Sendable {
     /// - Parameter lifetime: How long the access token is valid from `sentAt` on,
     ///   which is when the refresh was sent; `nil` if the server didn't say.
     init(
-        refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, policy: RefreshPolicy
+        refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, now: MonotonicInstant,
+        policy: RefreshPolicy
     ) {
         tokens = Tokens(credential)
         isUnproven = true
         expiresAtAsRead = credential.expiresAt
         setLifetime(lifetime, from: sentAt, policy)
+        trust(at: now)
+    }
+
+    /// A credential that somebody signs in with, who says by it that the access token is good.
+    init(signedIn credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
+        self.init(read: credential, now: now, policy: policy)
+        trust(at: now.instant)
+    }
+
+    /// A token that has just been issued is sent until a server rejects it, if its lifetime says that it is over:
+    /// servers mean by that that it lasts for ever, or round its last second down.
+    private mutating func trust(at instant: MonotonicInstant) {
+        if let end = expiry, end <= instant { (expiry, refreshTime) = (nil, nil) }
     }
 
     /// Takes over another `expiresAt` or refresh token of the same access token.

@@ -42,6 +42,8 @@ struct RefreshPolicy: Sendable {
     var fruitlessWindow: Duration = .seconds(30)
     var backOffBase: Duration = .milliseconds(500)
     var backOffCap: Duration = .seconds(30)
+    /// How long the next refresh waits for the answer to one whose time is over: a server may take a refresh token once.
+    var overdueWait: Duration = .seconds(10)
 
     /// How long to wait after a number of failures in a row: zero after the
     /// first, then full jitter below a ceiling that doubles each time.

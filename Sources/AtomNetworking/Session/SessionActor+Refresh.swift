@@ -18,10 +18,26 @@ extension SessionActor {
         case turnsToProvider
         /// The app has signed in or out; what the server says is still to come.
         case leftBehind
+        /// Its time is over; what the server says is still to come.
+        case overdue(AtomError)
     }
 
+    /// What comes of a token request.
+    private enum TokenOutcome: Sendable {
+        case answer(TokenResponse)
+        case leftBehind
+        case overdue(AtomError)
+    }
+
+    /// So many token requests are waited for at a time; the oldest are given up.
+    private static let tokenRequestLimit = 8
+
     /// A refresh, from its start until the requests that waited have been told.
-    func refresh(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) async {
+    ///
+    /// Not on the actor, which an observer of one service would hold up for all others.
+    nonisolated func refresh(
+        _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
+    ) async {
         guarded.lastService = service
         var asksProvider = guarded.with { $0.means(of: number) } == .provider
         // The app may have signed in or out by now: nothing of the old session is sent.
@@ -68,22 +84,21 @@ extension SessionActor {
             // From here on another process must not read what the app has replaced, and send its refresh token.
             func left() -> TokenCredential? { guarded.with { $0.wanted(over: stored) } }
             let sentAt = moment
-            guard let answer = await ask(service, replacing: credential, for: number, sentAt: sentAt) else {
-                return (.leftBehind, left())
-            }
-            switch answer {
-            case .granted(let new, let lifetime):
+            switch await ask(service, replacing: credential, for: number, sentAt: sentAt) {
+            case .leftBehind: return (.leftBehind, left())
+            case .overdue(let error): return (.overdue(error), left())
+            case .answer(.granted(let new, let lifetime)):
                 let version = commit(number, new, lifetime: lifetime, sentAt: sentAt)
                 // The same credential isn't written again, and only a write removes the note.
                 if let note, new == note.credential { await note.removeInAnyCase() }
                 return version.map { (.committed(new, version: $0), new) } ?? (.abandoned, left())
-            case .rejected(let error):
+            case .answer(.rejected(let error)):
                 await note?.remove()
                 let failure: AuthenticationError =
                     note?.wasInterrupted == true
                     ? .refreshInterrupted(error, delivery: .notSent) : .refreshRejected(error, delivery: .notSent)
                 return (refused(error, failure, for: number), left())
-            case .failed(let cause, let retryAfter, let refreshToken):
+            case .answer(.failed(let cause, let retryAfter, let refreshToken)):
                 let kept = refreshToken.flatMap { replaceRefreshToken(by: $0, for: number) }
                 if !Self.mayBeSpent(cause) { await note?.remove() }
                 return (.failed(cause, retryAfter: retryAfter, kept: kept), kept ?? left())
@@ -104,19 +119,26 @@ extension SessionActor {
         return step
     }
 
-    /// Asks the token endpoint.
+    /// Asks the token endpoint, until the answer comes, the app signs in or out, or the time is over.
     ///
-    /// - Returns: `nil` if the app has signed in or out meanwhile; what the server says is heard nevertheless.
+    /// What the server says later is heard nevertheless: it holds the successor of a refresh token that may be spent.
     private nonisolated func ask(
         _ service: any RefreshService, replacing credential: TokenCredential?, for number: Int, sentAt: Moment
-    ) async -> TokenResponse? {
-        let first = FirstValue<TokenResponse?>()
-        // Nobody cancels it: what the server says holds the successor of a refresh token that may be spent by now.
-        Task.detached(name: "Token request", priority: .userInitiated) { [self] in
-            let answer = await service.token(replacing: credential, sentAt: sentAt)
-            if !first.settle(answer) { await cameLate(number, answer, sentAt: sentAt) }
+    ) async -> TokenOutcome {
+        let first = FirstValue<TokenOutcome>()
+        let oldest = tokenRequests.withLock { requests -> Task<Void, Never>? in
+            requests[number] = Task.detached(name: "Token request", priority: .userInitiated) { [self] in
+                let answer = await service.token(replacing: credential, sentAt: sentAt) { error in
+                    if !first.settle(.overdue(error)) { self.failed(number, error, isOverdue: true, retryAfter: nil) }
+                }
+                tokenRequests.withLock { _ = $0.removeValue(forKey: number) }
+                if !first.settle(.answer(answer)) { await cameLate(number, answer, sentAt: sentAt) }
+            }
+            guard requests.count > Self.tokenRequestLimit, let oldest = requests.keys.min() else { return nil }
+            return requests.removeValue(forKey: oldest)
         }
-        return await first.value(ifCancelled: nil)
+        oldest?.cancel()
+        return await first.value(ifCancelled: .leftBehind)
     }
 
     /// The token endpoint has refused the refresh token.
@@ -130,13 +152,15 @@ extension SessionActor {
     }
 
     /// The token endpoint has answered when nobody waited for it any more: the
-    /// session is over, or the store has given its exchange up.
+    /// session is over, its time was, or the store has given its exchange up.
     private nonisolated func cameLate(_ number: Int, _ answer: TokenResponse, sentAt: Moment) async {
         let isRunning = guarded.with { $0.isRunning(number) }
         switch answer {
         case .granted(let new, let lifetime):
             // It is written if somebody has put the old refresh token back.
             if let version = commit(number, new, lifetime: lifetime, sentAt: sentAt) {
+                // Another refresh that has sent the same refresh token gives its turn at the store away.
+                guarded.cancelOutdatedRefresh()
                 if keeper.store == nil { stored(version: version) } else { writeAgain() }
             }
         case .failed(let cause, let retryAfter, let refreshToken):
@@ -183,7 +207,7 @@ extension SessionActor {
     /// The store is not held meanwhile: a provider may wait for a person.
     ///
     /// - Returns: Whether the refresh goes on with the token endpoint: another process has signed in.
-    private func refreshWithProvider(
+    private nonisolated func refreshWithProvider(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async -> Bool {
         let loaded = await takeTurn().run { [keeper] in await Result { try await keeper.load() } }
@@ -331,6 +355,7 @@ extension SessionActor {
         case (.turnsToProvider, .success): return true
         case (.turnsToProvider, .failure(let error)): failed(number, error, retryAfter: nil)
         case (.leftBehind, _): break  // `cameLate` will tell the machine.
+        case (.overdue(let error), _): failed(number, error, isOverdue: true, retryAfter: nil)
         case (.abandoned, _): abandon(number)
         case (.rejected(let failure), _):
             let loaded = await Result { try await keeper.load() ?? .empty }
@@ -369,12 +394,14 @@ extension SessionActor {
     private nonisolated func abandon(_ number: Int) { tell { $0.refreshAbandoned(number: number, now: $1) } }
 
     private nonisolated func failed(
-        _ number: Int, _ cause: any Error, ofProvider isOfProvider: Bool = false, retryAfter: Duration?
+        _ number: Int, _ cause: any Error, ofProvider isOfProvider: Bool = false, isOverdue: Bool = false,
+        retryAfter: Duration?
     ) {
         let dice = random()
         tell {
             $0.refreshFailed(
-                number: number, cause: cause, ofProvider: isOfProvider, retryAfter: retryAfter, random: dice, now: $1)
+                number: number, cause: cause, ofProvider: isOfProvider, isOverdue: isOverdue, retryAfter: retryAfter,
+                random: dice, now: $1)
         }
     }
 }

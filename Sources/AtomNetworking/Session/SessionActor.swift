@@ -14,6 +14,8 @@ actor SessionActor {
     nonisolated let time: any TimeSource
     nonisolated let random: @Sendable () -> Double
     nonisolated let notices = HeldNotices()
+    /// The token requests by the numbers of their refreshes, until they are answered.
+    nonisolated let tokenRequests = Guarded<[Int: Task<Void, Never>]>([:])
 
     /// The end of the last turn at the store.
     private var lastTurn: FirstValue<Void>?
@@ -141,6 +143,8 @@ extension SessionActor {
     ///
     /// - Parameter waiter: Whom it is about; otherwise the first one that is refused.
     nonisolated func perform(_ batch: SessionActions, for waiter: (any SessionWaiter)? = nil) {
+        // Not in a turn at the store, where an observer would hold everybody up who uses the store.
+        if waiter == nil, let turn = SessionOperation.onStore, turn.defers({ self.perform(batch) }, of: self) { return }
         if batch.hasNewRetry { followRetry() }
         // Last: the requests that waited are told before.
         defer { if batch.hasNewStage { hub.noteNewState() } }
@@ -188,7 +192,7 @@ extension SessionActor {
             case .wake:
                 guarded.pauseAlarm.follow(
                     of: time, { [weak self] in self?.tell { $0.wokeUp(now: $1) } },
-                    { guarded.with { $0.pauseEnd } })
+                    { guarded.with { $0.wakeTime } })
             case .announceFailure(let failure):
                 let now = time.now
                 // After an early refresh that failed, the token is still good.
@@ -363,7 +367,8 @@ extension SessionActor {
         }
         let (found, failure) = await replace(by: nil, in: generation, actions)
         // What another process has stored since is newer than what was held, but what had failed to be written is newer
-        // than what it should have replaced. An earlier sign-out may still have to write.
+        // than what it should have replaced. An earlier sign-out may still have to write. What a sign-out finds that
+        // was overtaken is somebody else's.
         let newest = before.intended(over: found) ?? held ?? read ?? found
         // It may be somebody else's by now, and whoever has signed out here was promised this.
         defer { if let held, let newest, !newest.hasTokens(of: held) { service.revoke(held) } }
@@ -384,20 +389,28 @@ extension SessionActor {
     /// Writes the credential of a sign-in or sign-out over whatever is kept, and
     /// tells the requests that wait for the old session.
     ///
-    /// - Returns: What the store held before, if it was read, and why it has not taken the credential.
+    /// - Returns: What the store held before, if it was read and replaced, and why it has not taken the credential.
     private func replace(
         by credential: TokenCredential?, in generation: Int, _ actions: SessionActions
     ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
         if guarded.cancelOutdatedRefresh() { providerCall?.cancel() }
         if case .variable(let variable) = keeper { set(variable, to: credential ?? .empty) }
         let turn = takeTurn()
-        perform(actions)
-        observe()
-        guard let store = keeper.store else { return (nil, nil) }
+        // Not on the actor, which an observer of one service would hold up for all others.
+        let announcement = Task.detached(name: "Announce", priority: .userInitiated) { [self] in
+            perform(actions)
+            observe()
+        }
+        guard let store = keeper.store else {
+            await announcement.value
+            return (nil, nil)
+        }
         // Whoever has called may be cancelled, and it is written nevertheless.
-        return await Task.detached(name: "Write", priority: .userInitiated) { [self] in
+        let write = Task.detached(name: "Write", priority: .userInitiated) { [self] in
             await turn.run { await replace(by: credential, in: generation, in: store) }
-        }.value
+        }
+        await announcement.value
+        return await write.value
     }
 
     /// Writes a sign-in or sign-out, unless the app has signed in or out since.
@@ -407,23 +420,23 @@ extension SessionActor {
         // It replaces whatever is stored, even if that can't be read.
         var found = await Result { try await store.load() }
         var failure: AuthenticationError?
-        if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
-            do {
-                if credential == nil {
-                    try await empty(store, found: &found)
-                } else {
-                    try await store.save(credential)
-                }
-            } catch {
-                failure = .credentialNotStored(cause: error, delivery: .notSent)
-            }
-            tell { $0.replaced(by: credential, in: generation, found: found, failure: failure, now: $1) }
-        } else {
+        guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else {
             tell { machine, _ in
                 machine.notReplaced(in: generation)
                 return []
             }
+            return (nil, nil)
         }
+        do {
+            if credential == nil {
+                try await empty(store, found: &found)
+            } else {
+                try await store.save(credential)
+            }
+        } catch {
+            failure = .credentialNotStored(cause: error, delivery: .notSent)
+        }
+        tell { $0.replaced(by: credential, in: generation, found: found, failure: failure, now: $1) }
         return (try? found.get(), failure)
     }
 

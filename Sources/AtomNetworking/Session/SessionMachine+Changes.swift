@@ -106,10 +106,6 @@ extension SessionMachine {
     ) -> (TokenCredential, [Action]) {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
-        if !credential.refreshToken.isEmpty, leftBehind?.credential?.refreshToken == credential.refreshToken {
-            // The refresh that was left behind is this person's after all.
-            leftBehind?.isSignedOut = false
-        }
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         if mayBeSomebodys(read) { departures += 1 }
         generation += 1
@@ -118,14 +114,18 @@ extension SessionMachine {
         fruitless = []
         // If this credential is being refreshed, that goes on: its refresh token is being spent, and only the new
         // credential will be of use.
+        var signedIn = HeldCredential(signedIn: credential, now: now, policy: policy)
         switch phase {
-        case .storing(let held) where held.credential.hasTokens(of: credential),
-            .refreshing(let held?, _) where held.credential.hasTokens(of: credential):
-            self.held = kept(held.heldAgain(credential, now: now, policy: policy))
+        case .storing(let held) where held.credential.hasTokens(of: credential):
+            (signedIn.number, signedIn.isUnproven) = (held.number, held.isUnproven)
+            self.held = kept(signedIn)
+            return (credential, refusals + [.announce(.signedIn)])
+        case .refreshing(let held?, _) where held.credential.hasTokens(of: credential):
+            self.held = install(signedIn)
             return (credential, refusals + [.announce(.signedIn)])
         default: break
         }
-        let adopted = adopt(credential, now: now)
+        let adopted = adopt(credential, as: signedIn, now: now)
         return (credential, refusals + announcing(.signedIn, with: adopted))
     }
 
@@ -350,16 +350,20 @@ extension SessionMachine {
     }
 
     /// Uses a credential in place of the one that is held.
+    ///
+    /// - Parameter signedIn: What is known about it if the app signs in with it: nothing of what was known before.
     private mutating func adopt(
-        _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
-        hasJustRead: Bool = false, now: Moment
+        _ credential: TokenCredential, as signedIn: HeldCredential? = nil,
+        refused: (refreshToken: String, AuthenticationError)? = nil, hasJustRead: Bool = false, now: Moment
     ) -> [Action] {
         leaveRefresh()
+        // A refresh of it that was left behind is this person's after all.
+        forEachLeftRefresh(of: credential) { $0.isSignedOut = false }
         var next =
             if let held, held.credential.accessToken == credential.accessToken {
-                kept(held.heldAgain(credential, now: now, policy: policy))
+                signedIn.map { install($0) } ?? kept(held.heldAgain(credential, now: now, policy: policy))
             } else {
-                switched(to: credential, now: now)
+                switched(to: credential, as: signedIn, now: now)
             }
         if let (refreshToken, failure) = refused, refreshToken == credential.refreshToken {
             next.ignoresLeeway = true
@@ -370,16 +374,38 @@ extension SessionMachine {
     }
 
     /// Another access token, with what is known about it.
-    private mutating func switched(to credential: TokenCredential, now: Moment) -> HeldCredential {
+    private mutating func switched(
+        to credential: TokenCredential, as signedIn: HeldCredential? = nil, now: Moment
+    ) -> HeldCredential {
         // What a store holds at first takes nobody's place: requests have waited for it.
         if lastTokenNumber > 0 || !needsLoading { takeoverCount += 1 }
         if held != nil { departures += 1 }
-        guard let earlier = known.find(credential.accessToken) else {
+        // What another process stores is most often the same person's.
+        if !needsLoading { fruitless = [] }
+        if let signedIn { return install(signedIn) }
+        guard var again = known.find(credential.accessToken)?.heldAgain(credential, now: now, policy: policy) else {
             return install(HeldCredential(read: credential, now: now, policy: policy))
         }
+        guard let held else {
+            // Somebody has signed in with it, who says by that that it is good.
+            again.isRejected = false
+            return install(again)
+        }
         // A token that is known to be dead stays dead, whoever puts it back.
-        if let held { known.insert(held) }
-        return kept(earlier.heldAgain(credential, now: now, policy: policy))
+        known.insert(held)
+        return kept(again)
+    }
+
+    /// Changes the refreshes of a credential that the session doesn't wait for.
+    private mutating func forEachLeftRefresh(of credential: TokenCredential, _ change: (inout SessionRefresh) -> Void) {
+        func isOne(_ refresh: SessionRefresh) -> Bool {
+            !credential.refreshToken.isEmpty && refresh.credential?.refreshToken == credential.refreshToken
+        }
+        if var refresh = leftBehind, isOne(refresh) {
+            change(&refresh)
+            leftBehind = refresh
+        }
+        for index in overdue.indices where isOne(overdue[index]) { change(&overdue[index]) }
     }
 
     /// An access token that was not held before.
@@ -405,13 +431,14 @@ extension SessionMachine {
         departures += 1
         version += 1
         fruitless = []
+        refusedRefreshToken = nil
         setback = nil
         if let held {
             known.insert(held)
             spent.forget(held.credential)
+            // What a refresh that was left behind brings would have been this person's again.
+            forEachLeftRefresh(of: held.credential) { $0.isSignedOut = true }
         }
-        // What a refresh that was left behind brings would have been this person's again.
-        if let refresh = leftBehind, isSuccessorExpected(from: refresh) { leftBehind?.isSignedOut = true }
         leaveRefresh(isSignedOut: true)
         phase = .signedOut
         return refuseAll(.signedOut(delivery: .notSent))

@@ -38,14 +38,17 @@ extension SessionMachine {
     /// A refresh that has not come home yet, and whether it was left behind.
     func running(_ number: Int) -> (refresh: SessionRefresh, isOutdated: Bool)? {
         if case .refreshing(_, let refresh) = phase, refresh.number == number { return (refresh, false) }
-        return leftBehind.flatMap { $0.number == number ? ($0, true) : nil }
+        if let leftBehind, leftBehind.number == number { return (leftBehind, true) }
+        return overdue.first { $0.number == number }.map { ($0, true) }
     }
 
     private mutating func update(_ refresh: SessionRefresh) {
-        if case .refreshing(let held, _) = phase {
+        if case .refreshing(let held, let current) = phase, current.number == refresh.number {
             phase = .refreshing(held, refresh)
-        } else {
+        } else if leftBehind?.number == refresh.number {
             leftBehind = refresh
+        } else if let index = overdue.firstIndex(where: { $0.number == refresh.number }) {
+            overdue[index] = refresh
         }
     }
 
@@ -60,7 +63,13 @@ extension SessionMachine {
     /// A refresh has come home.
     private mutating func end(_ number: Int) -> (SessionRefresh, isOutdated: Bool)? {
         guard let (ended, isOutdated) = running(number) else { return nil }
-        if isOutdated { leftBehind = nil } else { phase = .waiting(held) }
+        if !isOutdated {
+            phase = .waiting(held)
+        } else if ended.isOverdue {
+            overdue.removeAll { $0.number == number }
+        } else {
+            leftBehind = nil
+        }
         return (ended, isOutdated)
     }
 
@@ -86,7 +95,8 @@ extension SessionMachine {
         if ended.means == .refreshToken, let old = ended.credential {
             spent.insert(old, replacedBy: credential, isWanted: !ended.isSignedOut)
         }
-        var brought = HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy)
+        var brought = HeldCredential(
+            refreshed: credential, lifetime: lifetime, sentAt: sentAt, now: now.instant, policy: policy)
         guard !isOutdated || isSuccessorOfHeld(ended) else {
             // The session was signed out meanwhile: the credential belongs to nobody.
             guard !ended.isSignedOut else { return news + [.revoke(credential)] + cameHome(now: now) }
@@ -97,15 +107,18 @@ extension SessionMachine {
         }
         // Another refresh that takes as long would get nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.asked)
+        // The one that followed an overdue refresh has sent the same refresh token.
+        leaveRefresh()
         phase = .storing(install(brought))
         willWrite(credential, hasRead: !isOutdated)
         return news + [.store(credential, version: tokenNumber)]
     }
 
-    /// Whether the session uses the refresh token again that an outdated refresh
-    /// has just exchanged, because somebody has put it back meanwhile.
+    /// Whether the session uses the refresh token that an outdated refresh has just exchanged, because somebody has put
+    /// it back meanwhile, or because the answer was overdue.
     private func isSuccessorOfHeld(_ ended: SessionRefresh) -> Bool {
-        isSuccessorExpected(from: ended) && held.map { spent.contains($0.credential) } == true
+        guard isSuccessorExpected(from: ended), let held = held?.credential else { return false }
+        return spent.contains(held) || ended.isOverdue && ended.credential?.hasTokens(of: held) == true
     }
 
     /// Whether the session uses the refresh token that a refresh spends.
@@ -189,13 +202,18 @@ extension SessionMachine {
     ///
     /// - Parameters:
     ///   - isOfProvider: Whether the app's provider failed, and not the authorization server or the store.
+    ///   - isOverdue: Whether its time is over, and its answer may still come.
     ///   - retryAfter: What the server, or the app's provider, asked for.
     ///   - random: A number in 0..<1.
     mutating func refreshFailed(
-        number: Int, cause: any Error, ofProvider isOfProvider: Bool = false, retryAfter: Duration?,
-        random: Double, now: Moment
+        number: Int, cause: any Error, ofProvider isOfProvider: Bool = false, isOverdue: Bool = false,
+        retryAfter: Duration?, random: Double, now: Moment
     ) -> [Action] {
-        guard let (ended, isOutdated) = end(number) else { return [] }
+        guard case (var ended, let isOutdated)? = end(number) else { return [] }
+        if isOverdue {
+            ended.isOverdue = true
+            overdue.append(ended)
+        }
         guard !isOutdated else { return cameHome(now: now) }
         let isRefused = held?.finalFailure?.means == .refreshToken && held?.isUsable(at: now.instant) != true
         if isRefused, ended.asked == .refreshTokenOrProvider, ended.means == .refreshToken {
@@ -203,14 +221,17 @@ extension SessionMachine {
             return cameHome(now: now)
         }
         let count = (setback?.count ?? 0) + 1
-        let delay = max(retryAfter ?? policy.backOff(afterFailures: count, random: random), .zero)
+        let delay =
+            isOverdue
+            ? policy.overdueWait : max(retryAfter ?? policy.backOff(afterFailures: count, random: random), .zero)
         let until = now.instant.advanced(by: delay)
         let retryAt = delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil
         let failure: AuthenticationError =
             isOfProvider
             ? .credentialNotProvided(cause: cause, retryAt: retryAt, delivery: .notSent)
             : .refreshFailed(cause: cause, retryAt: retryAt, delivery: .notSent)
-        setback = SessionSetback(count: count, notBefore: until, failure: failure)
+        setback = SessionSetback(
+            count: count, notBefore: until, failure: failure, overdueNumber: isOverdue ? number : nil)
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
             return cameHome(now: now) + [.announceFailure(failure)]
@@ -274,14 +295,33 @@ extension SessionMachine {
 
     /// The instant of `wake` has come.
     mutating func wokeUp(now: Moment) -> [Action] {
-        guard case .backingOff(let held, let until) = phase else { return [] }
-        guard now.instant >= until else { return waiters.isEmpty ? [] : [.wake(until)] }
-        phase = .waiting(held)
-        return cameHome(now: now)
+        guard let wakeTime else { return [] }
+        guard now.instant >= wakeTime else { return waiters.isEmpty ? [] : [.wake(wakeTime)] }
+        switch phase {
+        case .backingOff(let held, _):
+            phase = .waiting(held)
+            return cameHome(now: now)
+        case .refreshing(var held?, var refresh) where held.isUsable(at: now.instant):
+            held.ignoresLeeway = true
+            refresh.isSilent = true
+            phase = .refreshing(held, refresh)
+            return proceed(now: now)
+        case .waiting(var held?) where held.isUsable(at: now.instant):
+            held.ignoresLeeway = true
+            phase = .signedIn(held)
+            return proceed(now: now)
+        default: return []
+        }
     }
 
     /// A refresh has ended without a result: it was outdated, or the store held a better credential.
     mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
-        end(number) == nil ? [] : cameHome(now: now)
+        guard end(number) != nil else { return [] }
+        if setback?.overdueNumber == number {
+            // Nothing comes of it any more.
+            setback?.notBefore = now.instant
+            if case .backingOff(let held, _) = phase { phase = .waiting(held) }
+        }
+        return cameHome(now: now)
     }
 }

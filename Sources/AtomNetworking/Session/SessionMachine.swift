@@ -47,6 +47,10 @@ struct SessionMachine<Waiter> {
     var phase: Phase
     /// The refresh of a credential that the session no longer uses: the next one starts when it has come home.
     var leftBehind: SessionRefresh?
+    /// The refreshes whose time is over, and whose answers may still come.
+    var overdue: [SessionRefresh] = []
+    /// When requests stop waiting for a refresh whose token is still valid; `nil` if none waits for one.
+    var patienceEnd: MonotonicInstant?
     /// Counts all changes of the credential and of what is known about it.
     var version = 0
     var lastTokenNumber = 0
@@ -138,8 +142,14 @@ struct SessionMachine<Waiter> {
         return leftBehind.number
     }
 
-    /// When the next refresh may start, if refreshes back off now.
-    var pauseEnd: MonotonicInstant? { if case .backingOff(_, let until) = phase { until } else { nil } }
+    /// When `wokeUp` is to be called.
+    var wakeTime: MonotonicInstant? {
+        switch phase {
+        case .backingOff(_, let until): until
+        case .refreshing, .waiting: waiters.isEmpty ? nil : patienceEnd
+        case .loading, .signedOut, .signedIn, .storing, .ended: nil
+        }
+    }
 
     /// Whose session it is, as far as the machine knows.
     var holder: SessionHolder { SessionHolder(generation: generation, takeoverCount: takeoverCount) }
@@ -179,12 +189,16 @@ extension SessionMachine {
             return (.go(ticket: ticket, generation: generation), actions)
         }
         let request = Waiting(
-            waiter: waiter, means: means, isNew: isNew ?? (generation == nil), isReconnection: takeover != nil)
+            waiter: waiter, means: means, deadline: deadline, isNew: isNew ?? (generation == nil),
+            isReconnection: takeover != nil)
         switch phase {
         case .loading(nil, let end):
             return (enqueue(request, ticket: ticket), actions + startLoading(end))
+        case .refreshing(let held?, let refresh)
+        where refresh.isSilent && held.isGood(at: now.instant, by: means) && isNext(ticket):
+            return (.go(ticket: ticket ?? waiters.issueTicket(), generation: self.generation), actions)
         case .signedIn where !waiters.isEmpty || isReleasing, .loading, .refreshing, .waiting, .storing:
-            return (enqueue(request, ticket: ticket), actions)
+            return (enqueue(request, ticket: ticket), actions + limitWait(until: deadline, at: now.instant))
         case .signedIn, .backingOff: break
         case .ended(let end):
             if takeover != nil { return (.refuse(end.error), actions) }
@@ -278,8 +292,7 @@ extension SessionMachine {
     /// The next waiter is to be released; called until it returns none.
     mutating func nextReleased(now: Moment) -> (Waiter?, [Action]) {
         guard isReleasing else { return (nil, []) }
-        guard case .signedIn(let held) = phase, let next = waiters.first, held.isGood(at: now.instant, by: next.means)
-        else {
+        guard let next = waiters.first, isSendable(next, at: now.instant) else {
             isReleasing = false
             releasedTicket = nil
             return (nil, proceed(now: now))
@@ -295,17 +308,44 @@ extension SessionMachine {
         return .wait(ticket: ticket, generation: generation)
     }
 
+    /// Whether a waiter may be sent: its token is good, and no refresh holds it up.
+    private func isSendable(_ request: Waiting, at instant: MonotonicInstant) -> Bool {
+        switch phase {
+        case .signedIn(let held): held.isGood(at: instant, by: request.means)
+        case .refreshing(let held?, let refresh): refresh.isSilent && held.isGood(at: instant, by: request.means)
+        default: false
+        }
+    }
+
+    /// Sets how long requests wait for a refresh while the old token is still valid: half of the time that one of them
+    /// has, or that the token has.
+    private mutating func limitWait(until deadline: MonotonicInstant?, at instant: MonotonicInstant) -> [Action] {
+        let held: HeldCredential
+        switch phase {
+        case .refreshing(let old?, let refresh) where !refresh.isSilent: held = old
+        case .waiting(let old?): held = old
+        default: return []
+        }
+        guard held.isUsable(at: instant), let deadline else { return [] }
+        let rest = instant.duration(to: min(deadline, held.expiry ?? deadline))
+        let end = instant.advanced(by: max(rest / 2, .zero))
+        guard patienceEnd.map({ end < $0 }) ?? true else { return [] }
+        patienceEnd = end
+        return [.wake(end)]
+    }
+
     // MARK: Waiters
 
     /// Releases the waiters, starts the refresh that they need, or refuses them.
     mutating func proceed(hasJustRead: Bool = false, now: Moment) -> [Action] {
         switch phase {
         case .signedIn, .signedOut, .ended: break
+        case .refreshing(_, let refresh) where refresh.isSilent: break
         default: return []
         }
         var actions: [Action] = []
         while let request = waiters.first {
-            if case .signedIn(let held) = phase, held.isGood(at: now.instant, by: request.means) {
+            if isSendable(request, at: now.instant) {
                 if !isReleasing {
                     isReleasing = true
                     releasedTicket = nil
@@ -313,9 +353,14 @@ extension SessionMachine {
                 }
                 return actions
             }
+            // The token has died meanwhile: they wait for the silent refresh after all.
+            if case .refreshing = phase { return actions }
             switch startRefresh(for: request, hasJustRead: hasJustRead, now: now) {
-            case .waits(let next), .endsSession(_, let next): return actions + next
-            case .backsOff(let until): return actions + [.wake(until)]
+            case .waits(let next):
+                return actions + next + limitWait(until: waiters.members.map(\.deadline).min(), at: now.instant)
+            case .endsSession(_, let next): return actions + next
+            case .backsOff(let until, _): return actions + [.wake(until)]
+            case .goesOn: continue
             case .refusesRequest(let error):
                 _ = waiters.dequeue()
                 actions.append(.refuse([request.waiter], error))
@@ -327,7 +372,9 @@ extension SessionMachine {
     private enum RefreshStart {
         /// For a refresh that has been started, one that was left behind, or the store.
         case waits([Action])
-        case backsOff(until: MonotonicInstant)
+        case backsOff(until: MonotonicInstant, AuthenticationError)
+        /// The old token is still valid, and no refresh may start now.
+        case goesOn
         /// All who wait have been refused.
         case endsSession(AuthenticationError, [Action])
         case refusesRequest(AuthenticationError)
@@ -351,20 +398,31 @@ extension SessionMachine {
             phase = .signedOut
             return .endsSession(missing, refuseAll(missing))
         }
+        patienceEnd = nil
         guard leftBehind == nil else {
             phase = .waiting(held)
             return .waits([])
         }
+        func tooMany(until instant: MonotonicInstant) -> AuthenticationError {
+            let wait = now.instant.duration(to: instant).seconds
+            return .tooManyRefreshes(retryAt: now.date.addingTimeInterval(wait), delivery: .notSent)
+        }
         let window = policy.fruitlessWindow
         fruitless.removeAll { $0.advanced(by: window) <= now.instant }
-        if fruitless.count >= policy.fruitlessLimit, let oldest = fruitless.first {
-            let wait = now.instant.duration(to: oldest.advanced(by: window))
-            return .refusesRequest(
-                .tooManyRefreshes(retryAt: now.date.addingTimeInterval(wait.seconds), delivery: .notSent))
-        }
-        if let notBefore = setback?.notBefore, now.instant < notBefore {
-            phase = .backingOff(held, until: notBefore)
-            return .backsOff(until: notBefore)
+        // A server that issues useless tokens gets some time between them.
+        let pauseEnd = fruitless.last?.advanced(by: policy.backOff(afterFailures: fruitless.count, random: 1))
+        let limitEnd = fruitless.count >= policy.fruitlessLimit ? fruitless.first?.advanced(by: window) : nil
+        let earliest = [limitEnd, pauseEnd, setback?.notBefore].compactMap { $0 }.max()
+        if let earliest, now.instant < earliest {
+            if var held, held.isUsable(at: now.instant) {
+                held.ignoresLeeway = true
+                phase = .signedIn(held)
+                return .goesOn
+            }
+            if let limitEnd { return .refusesRequest(tooMany(until: limitEnd)) }
+            phase = .backingOff(held, until: earliest)
+            return .backsOff(
+                until: earliest, setback.flatMap { now.instant < $0.notBefore ? $0.failure : nil } ?? tooMany(until: earliest))
         }
         lastRefreshNumber += 1
         let refresh = SessionRefresh(
@@ -405,11 +463,13 @@ extension SessionMachine {
         by request: Waiting, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
     ) -> (Admission, [Action]) {
         switch startRefresh(for: request, hasJustRead: false, now: now) {
-        case .waits(let next): return (enqueue(request, ticket: ticket), actions + next)
-        case .backsOff(let until):
-            guard until < deadline else {
-                return (.refuse(setback?.failure ?? .waitedTooLong(delivery: .notSent)), actions)
-            }
+        case .waits(let next):
+            return (enqueue(request, ticket: ticket), actions + next + limitWait(until: deadline, at: now.instant))
+        case .goesOn:
+            let admission = enqueue(request, ticket: ticket)
+            return (admission, actions + proceed(now: now))
+        case .backsOff(let until, let failure):
+            guard until < deadline else { return (.refuse(failure), actions) }
             return (enqueue(request, ticket: ticket), actions + [.wake(until)])
         case .endsSession(let error, let next): return (.refuse(error), actions + next)
         case .refusesRequest(let error): return (.refuse(error), actions)

@@ -76,14 +76,20 @@ struct SessionRefresh {
     var isSignedOut = false
     /// Whether the app's provider has returned a credential.
     var isProvided = false
+    /// Whether requests have waited for it as long as they could, and are sent with the old token while that is valid.
+    var isSilent = false
+    /// Whether its time is over.
+    var isOverdue = false
 }
 
 /// What failed refreshes say about the next one.
 struct SessionSetback {
     /// In a row.
     var count = 0
-    let notBefore: MonotonicInstant
+    var notBefore: MonotonicInstant
     let failure: AuthenticationError
+    /// The overdue refresh whose answer the next one waits for.
+    var overdueNumber: Int?
 }
 
 /// The answer to a request that asks to be sent.
@@ -112,6 +118,7 @@ enum SessionSignature: Equatable {
 struct SessionWaiting<Waiter> {
     let waiter: Waiter
     let means: RefreshMeans
+    let deadline: MonotonicInstant
     /// Whether no session has admitted it before.
     let isNew: Bool
     /// Whether it reconnects a stream: nobody signs in for it.

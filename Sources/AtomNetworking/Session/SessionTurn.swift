@@ -14,12 +14,15 @@ struct SessionTurn: Sendable {
     /// Runs an operation when the turns before have ended; called once.
     func run<T: Sendable>(_ operation: @Sendable () async -> T) async -> T {
         await earlier?.value()
-        defer {
-            mark?.end()
-            end.settle(())
+        guard let mark else {
+            defer { end.settle(()) }
+            return await operation()
         }
-        guard let mark else { return await operation() }
-        return await SessionOperation.$onStore.withValue(mark) { await operation() }
+        let result = await SessionOperation.$onStore.withValue(mark) { await operation() }
+        let deferred = mark.end()
+        end.settle(())
+        for perform in deferred { perform() }
+        return result
     }
 }
 
@@ -28,16 +31,38 @@ final class SessionOperation: Sendable {
     @TaskLocal static var onStore: SessionOperation?
     @TaskLocal static var ofProvider: SessionOperation?
 
+    private struct State {
+        var isOver = false
+        var deferred: [@Sendable () -> Void] = []
+    }
+
     private let session: ObjectIdentifier
-    private let isOver = Guarded(false)
+    private let state = Guarded(State())
 
     init(of session: SessionActor) {
         self.session = ObjectIdentifier(session)
     }
 
-    func end() { isOver.withLock { $0 = true } }
+    /// Ends it, and returns what was deferred until then.
+    @discardableResult
+    func end() -> [@Sendable () -> Void] {
+        state.withLock { state in
+            state.isOver = true
+            defer { state.deferred = [] }
+            return state.deferred
+        }
+    }
 
     func isRunning(for session: SessionActor) -> Bool {
-        self.session == ObjectIdentifier(session) && !isOver.withLock { $0 }
+        self.session == ObjectIdentifier(session) && !state.withLock { $0.isOver }
+    }
+
+    /// Keeps something to be done for the end, if the operation is running.
+    func defers(_ action: @escaping @Sendable () -> Void, of session: SessionActor) -> Bool {
+        guard self.session == ObjectIdentifier(session) else { return false }
+        return state.withLock { state in
+            if !state.isOver { state.deferred.append(action) }
+            return !state.isOver
+        }
     }
 }

@@ -42,8 +42,13 @@ protocol RefreshService: AnyObject, Sendable {
 
     /// Asks the token endpoint; the request waits in no queue.
     ///
-    /// - Parameter sentAt: The time now, from which the token's lifetime counts.
-    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse
+    /// - Parameters:
+    ///   - sentAt: The time now, from which the token's lifetime counts.
+    ///   - overdue: Called at most once, when the time for the refresh is over and the request may have reached the
+    ///     server; the answer, or that the connection has ended, still follows.
+    func token(
+        replacing credential: TokenCredential?, sentAt: Moment, overdue: @escaping @Sendable (AtomError) -> Void
+    ) async -> TokenResponse
 
     /// Whether there is an endpoint that revokes tokens.
     var revokes: Bool { get }
