@@ -360,20 +360,15 @@ extension SessionActor {
         // The app may have set its variable to somebody else, whose token is to be revoked.
         observe()
         let read = keeper.current
-        let ((held, before, generation), actions) = guarded.ask { machine in
-            let (held, before) = (machine.held?.credential, machine.store)
-            let actions = machine.signedOut(read: read)
-            return ((held, before, machine.generation), actions)
+        let ((ended, generation), actions) = guarded.ask { machine in
+            let (ended, actions) = machine.signedOut(read: read)
+            return ((ended, machine.generation), actions)
         }
-        let (found, failure) = await replace(by: nil, in: generation, actions)
-        // What another process has stored since is newer than what was held, but what had failed to be written is newer
-        // than what it should have replaced. An earlier sign-out may still have to write. What a sign-out finds that
-        // was overtaken is somebody else's.
-        let newest = before.intended(over: found) ?? held ?? read ?? found
-        // It may be somebody else's by now, and whoever has signed out here was promised this.
-        defer { if let held, let newest, !newest.hasTokens(of: held) { service.revoke(held) } }
-        guard waits, let newest else {
-            if let newest { service.revoke(newest) }
+        let (replaced, failure) = await replace(by: nil, in: generation, actions)
+        let credentials = ended.credentials(replacing: replaced)
+        defer { for other in credentials.dropFirst() { service.revoke(other) } }
+        guard waits, let newest = credentials.first else {
+            if let newest = credentials.first { service.revoke(newest) }
             if let failure { throw .authentication(failure) }
             return
         }

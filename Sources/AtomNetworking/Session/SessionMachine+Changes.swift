@@ -138,11 +138,12 @@ extension SessionMachine {
     }
 
     /// The app has signed out; its variable held this until now.
-    mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
+    mutating func signedOut(read: TokenCredential? = nil) -> (EndedSession, [Action]) {
+        let ended = EndedSession(held: held?.credential, read: read, store: store)
         if let read { _ = store.note(read) }
         let actions = forget()
         willReplace(by: .empty)
-        return actions + [.announce(.signedOut)]
+        return (ended, actions + [.announce(.signedOut)])
     }
 
     /// The credential of a sign-in, or an empty one, is about to be written over whatever is kept.

@@ -295,6 +295,10 @@ extension SessionMachine {
 
     /// The instant of `wake` has come.
     mutating func wokeUp(now: Moment) -> [Action] {
+        switch phase {
+        case .refreshing, .waiting: patienceEnd = patienceEnd(of: waiters.members)
+        default: break
+        }
         guard let wakeTime else { return [] }
         guard now.instant >= wakeTime else { return waiters.isEmpty ? [] : [.wake(wakeTime)] }
         switch phase {

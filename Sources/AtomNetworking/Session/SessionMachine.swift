@@ -49,7 +49,7 @@ struct SessionMachine<Waiter> {
     var leftBehind: SessionRefresh?
     /// The refreshes whose time is over, and whose answers may still come.
     var overdue: [SessionRefresh] = []
-    /// When requests stop waiting for a refresh whose token is still valid; `nil` if none waits for one.
+    /// When a request may have waited long enough for a refresh whose token is still valid; `nil` if none waits for one.
     var patienceEnd: MonotonicInstant?
     /// Counts all changes of the credential and of what is known about it.
     var version = 0
@@ -189,8 +189,8 @@ extension SessionMachine {
             return (.go(ticket: ticket, generation: generation), actions)
         }
         let request = Waiting(
-            waiter: waiter, means: means, deadline: deadline, isNew: isNew ?? (generation == nil),
-            isReconnection: takeover != nil)
+            waiter: waiter, means: means, joinedAt: now.instant, deadline: deadline,
+            isNew: isNew ?? (generation == nil), isReconnection: takeover != nil)
         switch phase {
         case .loading(nil, let end):
             return (enqueue(request, ticket: ticket), actions + startLoading(end))
@@ -198,7 +198,7 @@ extension SessionMachine {
         where refresh.isSilent && held.isGood(at: now.instant, by: means) && isNext(ticket):
             return (.go(ticket: ticket ?? waiters.issueTicket(), generation: self.generation), actions)
         case .signedIn where !waiters.isEmpty || isReleasing, .loading, .refreshing, .waiting, .storing:
-            return (enqueue(request, ticket: ticket), actions + limitWait(until: deadline, at: now.instant))
+            return (enqueue(request, ticket: ticket), actions + limitWait(of: [request]))
         case .signedIn, .backingOff: break
         case .ended(let end):
             if takeover != nil { return (.refuse(end.error), actions) }
@@ -317,19 +317,23 @@ extension SessionMachine {
         }
     }
 
-    /// Sets how long requests wait for a refresh while the old token is still valid: half of the time that one of them
-    /// has, or that the token has.
-    private mutating func limitWait(until deadline: MonotonicInstant?, at instant: MonotonicInstant) -> [Action] {
+    /// When the first of these requests has waited for half of its time, or its token's, while the token is still valid.
+    func patienceEnd(of requests: [Waiting]) -> MonotonicInstant? {
         let held: HeldCredential
         switch phase {
         case .refreshing(let old?, let refresh) where !refresh.isSilent: held = old
         case .waiting(let old?): held = old
-        default: return []
+        default: return nil
         }
-        guard held.isUsable(at: instant), let deadline else { return [] }
-        let rest = instant.duration(to: min(deadline, held.expiry ?? deadline))
-        let end = instant.advanced(by: max(rest / 2, .zero))
-        guard patienceEnd.map({ end < $0 }) ?? true else { return [] }
+        return requests.filter { held.isUsable(at: $0.joinedAt) }.map { request in
+            let rest = request.joinedAt.duration(to: min(request.deadline, held.expiry ?? request.deadline))
+            return request.joinedAt.advanced(by: max(rest / 2, .zero))
+        }.min()
+    }
+
+    /// Has these requests wait no longer for a refresh than they can afford.
+    private mutating func limitWait(of requests: [Waiting]) -> [Action] {
+        guard let end = patienceEnd(of: requests), patienceEnd.map({ end < $0 }) ?? true else { return [] }
         patienceEnd = end
         return [.wake(end)]
     }
@@ -356,8 +360,7 @@ extension SessionMachine {
             // The token has died meanwhile: they wait for the silent refresh after all.
             if case .refreshing = phase { return actions }
             switch startRefresh(for: request, hasJustRead: hasJustRead, now: now) {
-            case .waits(let next):
-                return actions + next + limitWait(until: waiters.members.map(\.deadline).min(), at: now.instant)
+            case .waits(let next): return actions + next + limitWait(of: waiters.members)
             case .endsSession(_, let next): return actions + next
             case .backsOff(let until, _): return actions + [.wake(until)]
             case .goesOn: continue
@@ -464,7 +467,7 @@ extension SessionMachine {
     ) -> (Admission, [Action]) {
         switch startRefresh(for: request, hasJustRead: false, now: now) {
         case .waits(let next):
-            return (enqueue(request, ticket: ticket), actions + next + limitWait(until: deadline, at: now.instant))
+            return (enqueue(request, ticket: ticket), actions + next + limitWait(of: waiters.members))
         case .goesOn:
             let admission = enqueue(request, ticket: ticket)
             return (admission, actions + proceed(now: now))

@@ -118,6 +118,7 @@ enum SessionSignature: Equatable {
 struct SessionWaiting<Waiter> {
     let waiter: Waiter
     let means: RefreshMeans
+    let joinedAt: MonotonicInstant
     let deadline: MonotonicInstant
     /// Whether no session has admitted it before.
     let isNew: Bool

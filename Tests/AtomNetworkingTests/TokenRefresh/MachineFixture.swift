@@ -115,11 +115,13 @@ struct MachineFixture {
                 sentAt: Self.instant(sentAt ?? now), read: machine.needsLoading ? read : read ?? store, now: moment))
     }
 
-    mutating func fail(retryAfter: Double? = nil, random: Double = 0.5, refresh: Int = 1) -> String {
+    mutating func fail(
+        retryAfter: Double? = nil, isOverdue: Bool = false, random: Double = 0.5, refresh: Int = 1
+    ) -> String {
         say(
             machine.refreshFailed(
-                number: refresh, cause: OAuthError(code: "server_error"), retryAfter: retryAfter.map { .seconds($0) },
-                random: random, now: moment))
+                number: refresh, cause: OAuthError(code: "server_error"), isOverdue: isOverdue,
+                retryAfter: retryAfter.map { .seconds($0) }, random: random, now: moment))
     }
 
     mutating func reject(refresh: Int = 1) -> String {
@@ -186,7 +188,7 @@ struct MachineFixture {
     }
 
     mutating func signOut() -> String {
-        let actions = machine.signedOut()
+        let (_, actions) = machine.signedOut()
         machine.wasSet(.empty)
         return say(actions)
     }

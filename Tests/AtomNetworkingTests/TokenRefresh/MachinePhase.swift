@@ -34,6 +34,8 @@ enum MachinePhase: String, CaseIterable, Sendable {
     case acquiredInLeeway = "acquired, in leeway"
     case renewing = "acquiring instead of a rejected one, w waits"
     case withoutUser = "a client's own session, refreshing when rejected, w waits"
+    case silent = "refreshing in leeway, silent"
+    case overdue = "backing off for an overdue refresh, w waits"
 
     private var isInStore: Bool {
         switch self {
@@ -148,6 +150,15 @@ enum MachinePhase: String, CaseIterable, Sendable {
             _ = fixture.lookUp(fixture.store)
             fixture.condemn()
             _ = fixture.ask("w")
+        case .silent:
+            fixture = Self.refreshingEarly.fixture
+            fixture.now = 3_590
+            _ = fixture.wakeUp()
+            _ = fixture.release()
+        case .overdue:
+            fixture = Self.refreshing.fixture
+            _ = fixture.fail(isOverdue: true)
+            _ = fixture.ask("w")
         }
         return fixture
     }
@@ -167,6 +178,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
     case nextReleased = "next released"
     case succeeded = "refresh succeeded"
     case failed = "refresh failed"
+    case isOverdue = "refresh overdue"
     case refused = "refresh rejected"
     case succeededOther = "another refresh succeeded"
     case failedOther = "another refresh failed"
@@ -240,6 +252,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
             return ([waiter ?? "nobody"] + actions.map(MachineFixture.name)).joined(separator: ", ")
         case .succeeded: return fixture.succeed(3, refresh: fixture.machine.lastRefreshNumber)
         case .failed: return fixture.fail(refresh: fixture.machine.lastRefreshNumber)
+        case .isOverdue: return fixture.fail(isOverdue: true, refresh: fixture.machine.lastRefreshNumber)
         case .refused: return fixture.reject(refresh: fixture.machine.lastRefreshNumber)
         case .succeededOther: return fixture.succeed(3, refresh: 9)
         case .failedOther: return fixture.fail(refresh: 9)
@@ -304,7 +317,7 @@ extension MachineFixture {
             text = number == nil ? "loading not started" : "loading"
             if let end { text += " unless \(Self.name(end.error))" }
         case .signedIn: text = quality
-        case .refreshing: text = "refreshing"
+        case .refreshing(_, let refresh): text = refresh.isSilent ? "refreshing silently" : "refreshing"
         case .waiting: text = "refreshing outdated"
         case .storing: text = "storing"
         case .backingOff(_, let until): text = "backing off until \(Self.seconds(until))"

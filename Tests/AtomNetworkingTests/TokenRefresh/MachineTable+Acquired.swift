@@ -23,6 +23,7 @@ extension MachineTable {
           w left: nothing → refreshing
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
+          refresh overdue: refuse w: failed, announce: failed → backing off until 10
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed the same: release → a1 good, releasing, waiting: w
           observed a new one: release → a5 good, releasing, waiting: w
@@ -68,8 +69,8 @@ extension MachineTable {
           signed out: announce signed out → signed out
           looked up: nothing → a1 good
         acquired, in leeway
-          asked: wait, refresh 1 with  for n → refreshing, waiting: n
-          asked with little time: wait, refresh 1 with  for n → refreshing, waiting: n
+          asked: wait, refresh 1 with  for n, wake at 3590 → refreshing, waiting: n
+          asked with little time: wait, refresh 1 with  for n, wake at 3582.5 → refreshing, waiting: n
           asked with a stale read: read again → a1 due
           signature: a1 → a1 due
           rejected: nothing → a1 rejected
@@ -79,7 +80,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 due
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
         acquiring instead of a rejected one, w waits
           asked: wait → refreshing, waiting: w n
@@ -88,6 +89,7 @@ extension MachineTable {
           w left: nothing → refreshing
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
+          refresh overdue: refuse w: failed, announce: failed → backing off until 10
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
@@ -110,6 +112,7 @@ extension MachineTable {
           w left: nothing → refreshing
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
+          refresh overdue: refuse w: failed, announce: failed → backing off until 10
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w

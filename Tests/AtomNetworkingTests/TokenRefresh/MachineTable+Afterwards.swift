@@ -10,7 +10,7 @@ extension MachineTable {
           observed a spent one: announce stale store, announce changed, rewrite a7 → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 rejected
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
         backing off until 10, w waits
           asked: wait, wake at 10 → backing off until 10, waiting: w n
@@ -23,7 +23,7 @@ extension MachineTable {
           observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
-          signed in with the same: refuse w: signed out, announce signed in → a1 rejected
+          signed in with the same: refuse w: signed out, announce signed in → a1 good
           signed out: refuse w: signed out, announce signed out → signed out
         back-off is over, w waits
           asked: wait, refresh 2 with r1 for n → refreshing, waiting: w n
@@ -36,7 +36,7 @@ extension MachineTable {
           observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
-          signed in with the same: refuse w: signed out, announce signed in → a1 rejected
+          signed in with the same: refuse w: signed out, announce signed in → a1 good
           signed out: refuse w: signed out, announce signed out → signed out
         ended
           asked: refuse: rejected → ended: rejected
@@ -48,7 +48,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           observed another refresh token: nothing → a1 rejected
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 rejected
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
         signed out
           asked: refuse: missing, announce stale store → signed out
@@ -63,5 +63,21 @@ extension MachineTable {
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
+        backing off for an overdue refresh, w waits
+          asked: wait, wake at 10 → backing off until 10, waiting: w n
+          asked with little time: refuse: failed → backing off until 10, waiting: w
+          asked with a stale read: read again → backing off until 10, waiting: w
+          w left: nothing → backing off until 10
+          refresh succeeded: store a3 → storing, waiting: w
+          woke up: wake at 10 → backing off until 10, waiting: w
+          observed a new one: release, announce changed → a5 good, releasing, waiting: w
+          observed what was written over: announce stale store → backing off until 10, waiting: w
+          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed an empty one: refuse w: signed out, announce signed out → signed out
+          signed in: refuse w: signed out, announce signed in → a5 good
+          signed in with the same: refuse w: signed out, announce signed in → a1 good
+          signed out: refuse w: signed out, announce signed out → signed out
+          the refresh token was replaced: write r9 → backing off until 10, waiting: w
+          refresh abandoned: refresh 2 with r1 for w → refreshing, waiting: w
         """
 }

@@ -21,6 +21,7 @@ extension MachineTable {
           w left: nothing → refreshing
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
+          refresh overdue: refuse w: failed, announce: failed → backing off until 10
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
@@ -60,7 +61,7 @@ extension MachineTable {
           observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
-          signed in with the same: refuse w: signed out, announce signed in → a1 rejected
+          signed in with the same: refuse w: signed out, announce signed in → a1 good
           signed out: refuse w: signed out, announce signed out → signed out
           loaded: refresh 1 with r1 for w → refreshing, waiting: w
           loaded nothing: refuse w: signed out, announce signed out → signed out
@@ -77,7 +78,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           observed another refresh token: nothing → a1 rejected
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 rejected
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
           looked up nothing: announce signed out → signed out
         loading after the end, w waits
@@ -90,7 +91,7 @@ extension MachineTable {
           observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
-          signed in with the same: refuse w: signed out, announce signed in → a1 rejected
+          signed in with the same: refuse w: signed out, announce signed in → a1 good
           signed out: refuse w: signed out, announce signed out → signed out
           loaded: refuse w: rejected → ended: rejected
           loaded nothing: refuse w: signed out, announce signed out → signed out

@@ -64,8 +64,8 @@ extension MachineTable {
           signed in with the same: refuse w: signed out, announce signed in → a2 good, releasing
           signed out: refuse w: signed out, announce signed out → signed out, releasing
         in leeway
-          asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
-          asked with little time: wait, refresh 1 with r1 for n → refreshing, waiting: n
+          asked: wait, refresh 1 with r1 for n, wake at 3590 → refreshing, waiting: n
+          asked with little time: wait, refresh 1 with r1 for n, wake at 3582.5 → refreshing, waiting: n
           asked with a stale read: read again → a1 due
           signature: a1 → a1 due
           rejected: nothing → a1 rejected
@@ -75,7 +75,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 due
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
         in leeway, a refresh has failed
           asked: go → a1 good
@@ -88,7 +88,7 @@ extension MachineTable {
           observed a spent one: announce stale store, announce changed, rewrite a7 → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 due
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
         expired
           asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
@@ -101,7 +101,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 expired
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
         rejected
           asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
@@ -112,7 +112,7 @@ extension MachineTable {
           observed a spent one: announce stale store, announce changed, rewrite a7 → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
-          signed in with the same: announce signed in → a1 rejected
+          signed in with the same: announce signed in → a1 good
           signed out: announce signed out → signed out
         """
 }

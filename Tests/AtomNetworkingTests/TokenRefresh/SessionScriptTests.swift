@@ -17,7 +17,7 @@ struct SessionScriptTests {
         session.now = due - 0.001
         #expect(session.ask("b") == "go")
         session.now = due
-        #expect(session.ask("c") == "wait, refresh 1 with r1 for c")
+        #expect(session.ask("c").hasPrefix("wait, refresh 1 with r1 for c, wake at"))
     }
 
     @Test("A token's lifetime counts from when it was first seen")
@@ -28,7 +28,7 @@ struct SessionScriptTests {
         session.now = 3_584
         #expect(session.ask("b") == "go", "a quarter of the minute that was left is 15 s")
         session.now = 3_585
-        #expect(session.ask("c") == "wait, refresh 1 with r1 for c")
+        #expect(session.ask("c") == "wait, refresh 1 with r1 for c, wake at 3592.5")
     }
 
     @Test("The lifetime of a token from a refresh counts from when the refresh was sent")
@@ -44,7 +44,7 @@ struct SessionScriptTests {
         session.now = 3_674
         #expect(session.ask("b") == "go")
         session.now = 3_675
-        #expect(session.ask("c") == "wait, refresh 2 with r2 for c")
+        #expect(session.ask("c") == "wait, refresh 2 with r2 for c, wake at 3687.5")
     }
 
     @Test("A token that can't be refreshed is used until it expires, and then the session ends")
@@ -79,7 +79,7 @@ struct SessionScriptTests {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
         session.now = 3_580
-        #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
+        #expect(session.ask("b") == "wait, refresh 1 with r1 for b, wake at 3590")
         #expect(session.fail() == "release, announce: failed")
         #expect(session.release() == "b")
         #expect(session.ask("c") == "go")
@@ -94,7 +94,137 @@ struct SessionScriptTests {
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "e")
         session.now += 75
-        #expect(session.ask("f") == "wait, refresh 3 with r2 for f", "the leeway counts again")
+        #expect(session.ask("f") == "wait, refresh 3 with r2 for f, wake at 3687.5", "the leeway counts again")
+    }
+
+    @Test("Whoever has waited for an early refresh for half of its time is sent with the token that is still valid")
+    func silence() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        session.now = 3_570
+        #expect(session.ask("b") == "wait, refresh 1 with r1 for b, wake at 3585", "half of the token's time")
+        #expect(session.ask("c", deadline: 3_574) == "wait, wake at 3572", "half of its own")
+        #expect(session.ask("d", deadline: 3_590) == "wait")
+        session.now = 3_571
+        #expect(session.wakeUp() == "wake at 3572")
+        session.now = 3_572
+        #expect(session.wakeUp() == "release")
+        #expect(session.ask("e") == "wait", "behind those who are being released")
+        #expect(session.release() == "b, c, d, e")
+        #expect(session.signature("c") == "a1")
+        #expect(session.ask("f") == "go")
+        #expect(session.wakeUp() == "nothing")
+        session.now = 3_600
+        #expect(session.ask("g", deadline: 3_604) == "wait", "the token has expired, and the refresh still runs")
+        #expect(session.wakeUp() == "nothing")
+        #expect(session.succeed(2) == "store a2")
+        session.store = session.machine.held?.credential ?? session.store
+        #expect(session.stored() == "release, announce refreshed")
+        #expect(session.release() == "g")
+    }
+
+    @Test("A token that the server rejects while its early refresh is silent is waited for again")
+    func rejectedDuringSilence() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        session.now = 3_570
+        #expect(session.ask("b") == "wait, refresh 1 with r1 for b, wake at 3585")
+        #expect(session.ask("c") == "wait")
+        session.now = 3_585
+        #expect(session.wakeUp() == "release")
+        session.condemn()
+        #expect(session.release() == "")
+        #expect(session.phase == "refreshing silently, waiting: b c")
+        #expect(session.ask("a", isRetry: true) == "wait")
+        #expect(session.fail() == "refuse b c a: failed, announce: failed")
+    }
+
+    @Test("Whoever waits for a refresh that was left behind is sent with a token that is still valid, too")
+    func silenceOfAnother() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        session.store = MachineFixture.credential(5, life: 3_640)
+        #expect(session.observe(session.store) == "release, announce changed")
+        #expect(session.release() == "a")
+        session.now = 3_632
+        #expect(session.ask("b") == "wait, wake at 3636")
+        session.now = 3_636
+        #expect(session.wakeUp() == "release")
+        #expect(session.release() == "b")
+        #expect(session.fail() == "nothing")
+    }
+
+    // MARK: Answers that come late
+
+    @Test("The answer to a refresh whose time was over is taken, and the next refresh waits for it for ten seconds")
+    func overdue() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.fail(isOverdue: true) == "refuse a: failed, announce: failed")
+        #expect(session.ask("b") == "wait, wake at 3610")
+        #expect(session.ask("c", deadline: 3_609) == "refuse: failed")
+        session.now = 3_609
+        #expect(session.succeed(2) == "store a2")
+        session.store = session.machine.held?.credential ?? session.store
+        #expect(session.stored() == "release, announce refreshed")
+        #expect(session.release() == "b")
+    }
+
+    @Test("A refresh that has waited for an overdue one in vain gives its place to the answer that comes first")
+    func overdueTwice() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        _ = session.fail(isOverdue: true)
+        _ = session.ask("b")
+        session.now = 3_610
+        #expect(session.wakeUp() == "refresh 2 with r1 for b")
+        #expect(session.succeed(2, refresh: 1) == "store a2", "the server has taken the first one")
+        session.store = session.machine.held?.credential ?? session.store
+        #expect(session.stored() == "release, announce refreshed")
+        #expect(session.reject(refresh: 2) == "nothing", "and so refuses the second")
+        #expect(session.release() == "b")
+        #expect(session.ask("c") == "go")
+    }
+
+    @Test("An overdue refresh whose connection has ended is not waited for, and one of somebody else's is not used")
+    func overdueOfAnother() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        _ = session.fail(isOverdue: true)
+        _ = session.ask("b")
+        #expect(session.abandon() == "refresh 2 with r1 for b")
+        _ = session.fail(isOverdue: true, refresh: 2)
+        #expect(session.signOut() == "announce signed out")
+        #expect(session.succeed(2, refresh: 2, reading: MachineFixture.empty) == "revoke r2")
+        session.store = MachineFixture.credential(5, life: 3_600)
+        _ = session.signIn(session.store)
+        session.condemn()
+        #expect(session.ask("c") == "wait, refresh 3 with r5 for c")
+        #expect(session.fail(isOverdue: true, refresh: 3) == "refuse c: failed, announce: failed")
+        session.store = MachineFixture.credential(6, life: 9_000)
+        #expect(session.observe(session.store) == "announce changed")
+        #expect(session.succeed(7, refresh: 3) == "nothing")
+        #expect(session.machine.held?.credential.accessToken == "a6")
+    }
+
+    @Test("A refresh that ended the session while an overdue one held its successor doesn't end it for good")
+    func overdueAfterTheEnd() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        _ = session.fail(isOverdue: true)
+        _ = session.ask("b")
+        session.now = 3_610
+        _ = session.wakeUp()
+        #expect(session.reject(refresh: 2).hasSuffix("announce ended: rejected"))
+        #expect(session.succeed(2) == "store a2")
+        session.store = session.machine.held?.credential ?? session.store
+        #expect(session.stored() == "announce refreshed")
+        #expect(session.ask("c") == "go")
     }
 
     @Test("A 401 during an early refresh that then fails refuses all waiters")
@@ -102,7 +232,7 @@ struct SessionScriptTests {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
         session.now = 3_580
-        #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
+        #expect(session.ask("b") == "wait, refresh 1 with r1 for b, wake at 3590")
         session.condemn()
         #expect(session.ask("a", isRetry: true) == "wait")
         #expect(session.fail() == "refuse b a: failed, announce: failed")
@@ -113,7 +243,7 @@ struct SessionScriptTests {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
         session.now = 3_580
-        #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
+        #expect(session.ask("b") == "wait, refresh 1 with r1 for b, wake at 3590")
         #expect(session.reject() == "release, announce: rejected")
         #expect(session.release() == "b")
         session.now = 3_599

@@ -107,9 +107,10 @@ struct SessionStoreScriptTests {
     func unreadableAtTheSignIn() {
         var session = MachineFixture(needsLoading: true)
         let disk = OAuthError(code: "disk")
-        _ = session.signIn(MachineFixture.credential(5, life: 0))
+        _ = session.signIn(MachineFixture.credential(5))
+        session.condemn()
         _ = session.machine.replaced(
-            by: MachineFixture.credential(5, life: 0), in: session.machine.generation, found: .failure(disk),
+            by: MachineFixture.credential(5), in: session.machine.generation, found: .failure(disk),
             failure: .credentialNotStored(cause: disk, delivery: .notSent), now: session.moment)
         let older = MachineFixture.credential(9)
         #expect(session.ask("a") == "wait, refresh 1 with r5 for a")
@@ -346,7 +347,7 @@ struct SessionStoreScriptTests {
         var session = MachineFixture(needsLoading: true)
         _ = session.lookUp(session.store)
         session.now = 3_580
-        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a, wake at 3590")
         #expect(session.reject() == "release, announce: rejected")
         _ = session.release()
         session.now = 3_600

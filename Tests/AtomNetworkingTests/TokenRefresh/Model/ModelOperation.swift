@@ -38,6 +38,8 @@ struct ModelOperation: Hashable {
         case failed(retryAfter: Int?)
         /// Its session is over, and its answer is still to come.
         case leftBehind
+        /// Its time is over, and its answer is still to come.
+        case overdue
     }
 
     let kind: Kind
@@ -106,6 +108,12 @@ extension ModelWorld {
             case .write(let credential, let generation):
                 scribe.key.add(generation == machine.generation ? 18 : 19)
                 scribe.credential(credential)
+                if let (ended, account) = endings[generation] {
+                    scribe.credential(ModelCredential(ended.held ?? .empty))
+                    scribe.credential(ModelCredential(ended.store.last ?? .empty))
+                    scribe.key.add(ended.store.outstanding == nil)
+                    scribe.key.add(account ?? -1)
+                }
             case .writeAgain: scribe.key.add(20)
             }
             switch operation.stage {
@@ -123,6 +131,7 @@ extension ModelWorld {
             case .rejected: scribe.key.add(4)
             case .failed(let retryAfter): scribe.key.add(retryAfter ?? 5)
             case .leftBehind: scribe.key.add(6)
+            case .overdue: scribe.key.add(7)
             }
             scribe.credential(operation.stored)
             scribe.credential(operation.result)

@@ -8,8 +8,41 @@ extension ModelSettings: CustomTestStringConvertible {
         newAccess, everything, reading, sharedStore, sharedStoreAndTime, signingInStore, stubbornStoreOfItsOwn,
         clientCredentials, provider, slotsAndNews, twoPeople, twoPeopleInVariable, twoPeopleAndTheApp,
         twoPeopleWithConstantTokens,
-        twoPeopleInVariableWithConstantTokens,
+        twoPeopleInVariableWithConstantTokens, silence, silenceInStore, pauses, noLifetime, overdue, overdueInStore,
+        overdueWithConstantTokens,
     ]
+
+    static let silence = ModelSettings(
+        name: "three requests, and early refreshes that are silent", requests: 3,
+        disturbances: [.refreshFails, .revokeAccess], limit: 1, timeSteps: 3, deadlines: [100_000, 34])
+
+    static let silenceInStore = ModelSettings(
+        name: "two requests, a store, and early refreshes that are silent", requests: 2,
+        disturbances: [.otherRefreshes, .signIn, .signOut, .refreshFails], limit: 2, timeSteps: 2,
+        deadlines: [34], hasStore: true)
+
+    static let pauses = ModelSettings(
+        name: "four requests, a server that refuses every token, and pauses", requests: 4, timeSteps: 2,
+        deadlines: [100_000, 15], refusesEverything: true, fruitlessLimit: 3)
+
+    static let noLifetime = ModelSettings(
+        name: "three requests and tokens without a lifetime", requests: 3,
+        disturbances: [.revokeAccess, .signIn, .signInAgain], limit: 2, timeSteps: 1, saysNoLifetime: true)
+
+    static let overdue = ModelSettings(
+        name: "two requests, refreshes that are answered late, and the app's variable", requests: 2,
+        disturbances: [.refreshIsOverdue, .revokeAccess, .signOut, .outsideEmpties, .outsideBack], limit: 3,
+        timeSteps: 1, firstLife: 0)
+
+    static let overdueInStore = ModelSettings(
+        name: "two requests, refreshes that are answered late, and a store", requests: 2,
+        disturbances: [.refreshIsOverdue, .otherRefreshes, .signOut, .signInOther, .revokeSession], limit: 2,
+        timeSteps: 1, hasStore: true, firstLife: 0)
+
+    static let overdueWithConstantTokens = ModelSettings(
+        name: "two requests, refreshes that are answered late, and a server that doesn't rotate", requests: 2,
+        disturbances: [.refreshIsOverdue, .outsideOther, .outsideBack, .signOut], limit: 3, timeSteps: 1,
+        rotates: false, firstLife: 0)
 
     static let twoPeople = ModelSettings(
         name: "two requests, two people and a store that other processes use", requests: 2,
@@ -138,11 +171,11 @@ extension PlantedBug {
     /// Where it can show.
     var settings: ModelSettings {
         switch self {
-        case .releaseBeforeStore, .lastInFirstOut, .newcomersOvertakeTheReleased, .releaseIsForgotten,
+        case .releaseBeforeStore, .newcomersOvertakeTheReleased, .releaseIsForgotten,
             .credentialIsStoredTwice:
             .time
         case .cancelLosesAnotherWaiter, .cancellationStopsTheRefresh: .cancellations
-        case .secondRefreshOnLate401, .acceptedTokensCountAsFruitless: .rejection
+        case .secondRefreshOnLate401, .acceptedTokensCountAsFruitless, .lastInFirstOut: .rejection
         case .deadTokenIsSent, .placeIsLostWithTheToken: .slots
         case .failureReleasesWaiters, .wakeUpIsForgotten, .refusalIsToldTwice, .earlyFailureRefusesWaiters,
             .transientFailureEndsTheSession, .backOffIsIgnored:
@@ -152,6 +185,14 @@ extension PlantedBug {
             .signing
         case .dropsWhatTheStoreSaysAfterARefresh, .staleReadIsTaken: .outside
         case .windowIsIgnored: .refusals
+        case .silenceIsIgnored: .silence
+        case .pauseIsIgnored: .pauses
+        case .lifetimeIsBelieved: .noLifetime
+        case .signInDoesNotClear: .noLifetime
+        case .signOutRevokesWhatItFinds: .twoPeopleAndTheApp
+        case .refillIsRevoked: .overdue
+        case .overdueAnswerIsDropped: .overdue
+        case .overdueIsNotWaitedFor: .overdueInStore
         case .writtenOverIsNews: .newAccess
         case .spentTokenIsForgotten: .twoPeopleInVariable
         case .deadTokenIsForgotten: .twoPeople

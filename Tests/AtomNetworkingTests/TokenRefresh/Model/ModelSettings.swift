@@ -34,6 +34,8 @@ struct ModelSettings: Sendable {
         /// The store can't be reached for an exchange.
         case exchangeFails
         case writingFails
+        /// A refresh is not answered in time; the answer may still come.
+        case refreshIsOverdue
     }
 
     /// How another credential is got.
@@ -70,6 +72,8 @@ struct ModelSettings: Sendable {
     var readsApart = false
     /// Whether the server refuses every access token.
     var refusesEverything = false
+    /// Whether the server says of every token that it issues that it has expired.
+    var saysNoLifetime = false
     var storeTakes = true
     /// Whether the session reads and writes a store of its own, which other
     /// processes share.
@@ -82,6 +86,9 @@ struct ModelSettings: Sendable {
     var firstLife = 40
     var life = 40
     var fruitlessLimit = 2
+
+    /// What the server says of the life of its tokens.
+    var saidLife: Int { saysNoLifetime ? 0 : life }
 }
 
 /// One step of the model.
@@ -96,6 +103,9 @@ enum ModelStep: Hashable, Sendable {
     case enterLane
     case grant
     case fail(retryAfter: Int?, isAnswerLost: Bool)
+    case isOverdue
+    /// An overdue refresh is answered, or its connection has ended.
+    case overdueEnds(isGranted: Bool)
     case refuse
     case write
     case written
@@ -128,9 +138,9 @@ enum ModelStep: Hashable, Sendable {
         switch self {
         case .read, .ask, .slot, .answer, .release, .enterLane, .grant, .refuse, .write, .written, .ring, .appSigns,
             .loaded,
-            .begin, .cancelled, .end, .hear, .cameLate:
+            .begin, .cancelled, .end, .hear, .cameLate, .overdueEnds:
             true
-        case .cancel, .deadline, .fail, .time, .signIn, .signInOther, .signInBack, .signInAgain, .signOut, .outside,
+        case .isOverdue, .cancel, .deadline, .fail, .time, .signIn, .signInOther, .signInBack, .signInAgain, .signOut, .outside,
             .revokeAccess, .revokeSession,
             .loadingFails, .beginFails, .endFails, .writeAgain:
             false

@@ -141,9 +141,19 @@ extension ModelWorld {
         scribe.key.add(min(failures, 5))
         scribe.time(machine.setback?.notBefore)
         scribe.time(notBefore)
-        for instant in machine.fruitless { scribe.time(instant + .seconds(30)) }
+        for instant in machine.fruitless { scribe.time(instant + .seconds(50)) }
         scribe.key.add(-4)
-        for moment in fruitless { scribe.time(moment + 30) }
+        for moment in fruitless { scribe.time(moment + 50) }
+        scribe.time(machine.patienceEnd)
+        if case .refreshing(_, let refresh) = machine.phase { scribe.key.add(refresh.isSilent) }
+        scribe.key.add(machine.setback?.overdueNumber.map { $0 == overdue.first?.number } ?? false)
+        scribe.key.add(pausesFor.map { $0 == overdue.first?.number } ?? false)
+        for refresh in overdue {
+            scribe.credential(refresh.credential)
+            scribe.time(refresh.sentAt + 1_000)
+            scribe.key.add((refresh.isSignedOut ? 1 : 0) + (refresh.isOutdated ? 2 : 0))
+        }
+        scribe.key.add(-17)
         scribe.key.add(-5)
         scribe.credential(store)
         scribe.credential(current ?? ModelCredential())
@@ -227,13 +237,16 @@ extension ModelWorld {
         case .reading(let version, let credential):
             scribe.key.add(isFresh(request, version) ? 2 : 3)
             scribe.credential(credential)
-        case .waiting: scribe.key.add(4)
+        case .waiting:
+            scribe.key.add(4)
+            if let end = patienceEnd(of: request) { scribe.time(end) }
         case .released: scribe.key.add(9)
         case .inSlotQueue: scribe.key.add(5)
         case .onWire(let version, let access, let isAccepted):
             scribe.key.add(version == sut.machine.tokenNumber ? 6 : 7)
             scribe.access(access)
             scribe.key.add(isAccepted)
+            scribe.key.add(request.signIns == tokens[access].signIns)
         case .done:
             scribe.key.add(8)
             return

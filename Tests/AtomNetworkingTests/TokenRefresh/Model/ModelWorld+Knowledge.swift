@@ -52,15 +52,33 @@ extension ModelWorld {
         guard read != current else { return }
         let isSameAccess = read.access == current?.access
         if !isSameAccess || read.refresh != current?.refresh { outdateRefresh() }
+        if current == nil {
+            // Whoever comes when nobody is signed in says that the token is good.
+            tokens[read.access].isRejected = false
+            tokens[read.access].signIns += 1
+        }
         current = read
         see(read, life: read.expiresAt - now, from: now)
         guard !isSameAccess else { return }
+        belongsTo(read)
+        if !settings.hasStore { fruitless = [] }
         refreshTokens[read.refresh].isKnownRefused = false
         isAcquisitionRefused = false
         forgetFailures()
     }
 
-    private mutating func outdateRefresh() {
+    /// A refresh of this credential is the person's who uses it, even if somebody has signed out meanwhile.
+    mutating func belongsTo(_ credential: ModelCredential) {
+        guard credential.refresh != 0 else { return }
+        for index in inFlight.indices where inFlight[index].credential.refresh == credential.refresh {
+            inFlight[index].isSignedOut = false
+        }
+        for index in overdue.indices where overdue[index].credential.refresh == credential.refresh {
+            overdue[index].isSignedOut = false
+        }
+    }
+
+    mutating func outdateRefresh() {
         for index in inFlight.indices { inFlight[index].isOutdated = true }
     }
 
@@ -74,6 +92,10 @@ extension ModelWorld {
             if !inFlight[index].isOutdated || refresh != 0 && refresh == current?.refresh {
                 inFlight[index].isSignedOut = true
             }
+        }
+        for index in overdue.indices
+        where overdue[index].credential.refresh != 0 && overdue[index].credential.refresh == current?.refresh {
+            overdue[index].isSignedOut = true
         }
         current = nil
         isAcquisitionRefused = false
@@ -93,8 +115,10 @@ extension ModelWorld {
     /// Whether an outdated refresh brings the successor of the session's refresh
     /// token, because somebody has put that token back meanwhile.
     func isSuccessorOfCurrent(_ refresh: Refresh) -> Bool {
-        settings.rotates && refresh.credential.refresh != 0 && !refresh.isSignedOut
-            && current?.refresh == refresh.credential.refresh
+        guard refresh.credential.refresh != 0, !refresh.isSignedOut, let current else { return false }
+        return settings.rotates
+            ? current.refresh == refresh.credential.refresh
+            : refresh.isOverdue && current.hasTokens(of: refresh.credential)
     }
 
     /// The session is about to write.
@@ -119,11 +143,28 @@ extension ModelWorld {
     }
 
     /// The expiry is computed when a pair of access token and expiry is first seen.
-    mutating func see(_ credential: ModelCredential, life: Int, from start: Int) {
-        guard tokens[credential.access].expiresAtAsRead != credential.expiresAt else { return }
+    ///
+    /// - Parameter isIssued: Whether it has just been issued: it is good until the server rejects it if its life is over.
+    mutating func see(_ credential: ModelCredential, life: Int, from start: Int, isIssued: Bool = false) {
+        guard isIssued || tokens[credential.access].expiresAtAsRead != credential.expiresAt else { return }
         tokens[credential.access].expiresAtAsRead = credential.expiresAt
         tokens[credential.access].expiry = start + max(life, 0)
         tokens[credential.access].due = start + max(life, 0) - min(30, max(life, 0) / 4)
+        guard isIssued, now >= tokens[credential.access].expiry else { return }
+        (tokens[credential.access].expiry, tokens[credential.access].due) = (.max, .max)
+    }
+
+    /// How long a request waits for a refresh while its token is valid: half of its time, or of the token's.
+    func patienceEnd(of request: ModelRequest) -> Int? {
+        guard request.isWaiting, let current, !isDead, !sut.machine.isStoring, sut.machine.runningLoad == nil else {
+            return nil
+        }
+        let end = min(request.deadline, tokens[current.access].expiry)
+        return request.waitsSince + (max(end - request.waitsSince, 0) + 1) / 2
+    }
+
+    var isPatienceOver: Bool {
+        !inFlight.isEmpty && !isReleasing && requests.contains { patienceEnd(of: $0).map { now >= $0 } ?? false }
     }
 
     mutating func newGeneration() {
@@ -143,6 +184,7 @@ extension ModelWorld {
         hasFailedEarly = false
         failures = 0
         notBefore = Int.min
+        pausesFor = nil
     }
 
     var isDead: Bool { current.map { $0.access == 0 || tokens[$0.access].isDead(at: now) } ?? true }
@@ -160,6 +202,9 @@ extension ModelWorld {
     var hasUsefulRefreshToken: Bool {
         current.map { $0.refresh != 0 && !refreshTokens[$0.refresh].isSpent } ?? false
     }
+
+    /// When a refresh may start after fruitless ones.
+    var fruitlessPauseEnd: Int { fruitlessInWindow < 2 ? .min : (fruitless.last ?? 0) + 20 * (fruitlessInWindow - 1) }
 
     var fruitlessInWindow: Int { fruitless.count { $0 + 30 > now } }
 }

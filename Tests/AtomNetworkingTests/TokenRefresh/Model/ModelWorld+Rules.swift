@@ -31,6 +31,9 @@ extension ModelWorld {
         guard fruitlessInWindow < settings.fruitlessLimit else {
             throw Violation("one more fruitless refresh than the window allows (G10)")
         }
+        guard now >= fruitlessPauseEnd else {
+            throw Violation("fruitless refreshes follow each other without a pause (G10)")
+        }
     }
 
     /// G1, G8, G9: what is sent.
@@ -78,7 +81,10 @@ extension ModelWorld {
                         || failures > 0
                             && (!isNewcomer || now < notBefore && notBefore >= requests[index].deadline))
             case .credentialNotReadable: isUnreadable
-            case .tooManyRefreshes: isDead && fruitlessInWindow >= settings.fruitlessLimit
+            case .tooManyRefreshes:
+                isDead
+                    && (fruitlessInWindow >= settings.fruitlessLimit
+                        || isNewcomer && now < fruitlessPauseEnd && fruitlessPauseEnd >= requests[index].deadline)
             case .signedOut: requests[index].ownGeneration.map { $0 != generation } ?? false
             case .waitedTooLong, .credentialNotStored, .credentialNotRevoked, .refreshInterrupted, .noSession,
                 .notSigned:

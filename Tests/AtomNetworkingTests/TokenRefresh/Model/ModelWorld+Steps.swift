@@ -38,7 +38,12 @@ extension ModelWorld {
         case .ring:
             now = max(now, wakeAt ?? now)
             wakeAt = nil
+            let isPatienceOver = isPatienceOver
+            if isPatienceOver { hasFailedEarly = true }
             try perform(sut.wokeUp(now: moment))
+            guard !isPatienceOver || isReleasing else {
+                throw Violation("requests wait for a silent refresh though their token is valid (G8)")
+            }
         case .time:
             timeStepsLeft -= 1
             now = nextMoment ?? now
@@ -55,6 +60,14 @@ extension ModelWorld {
         case .revokeSession:
             disturbancesLeft -= 1
             for index in refreshTokens.indices { refreshTokens[index].isValid = false }
+        case .isOverdue:
+            disturbancesLeft -= 1
+            if settings.hasStore {
+                try answered(.overdue, wasTaken: false)
+            } else {
+                try fail(inFlight.removeFirst(), nil, isOverdue: true)
+            }
+        case .overdueEnds(let isGranted): try overdueEnds(isGranted: isGranted)
         case .loaded, .loadingFails, .begin, .beginFails, .cancelled, .end, .endFails, .hear, .writeAgain, .cameLate:
             try takeInStore(step)
         }
@@ -106,6 +119,7 @@ extension ModelWorld {
             }
             admit(index, ticket, generation)
             requests[index].isNew = isNew
+            requests[index].waitsSince = now
             requests[index].state = .waiting
         case .refuse(let error):
             try checkRefusal(of: index, error, isNewcomer: true)
@@ -179,14 +193,16 @@ extension ModelWorld {
                 !settings.refusesEverything && !tokens[access].isRevoked && now < tokens[access].serverExpiry
             requests[index].ticket = nil
             requests[index].slotPlace = nil
+            requests[index].signIns = tokens[access].signIns
             requests[index].state = .onWire(version: version, access: access, isAccepted: isAccepted)
         }
     }
 
     private mutating func answer(_ index: Int) throws(Violation) {
         guard case .onWire(let version, let access, let isAccepted) = requests[index].state else { return }
+        let isOfCurrent = access == current?.access && requests[index].signIns == tokens[access].signIns
         if isAccepted {
-            if access == current?.access { tokens[access].isAccepted = true }
+            if isOfCurrent { tokens[access].isAccepted = true }
             // Of a proven one the session isn't told, which would change nothing.
             sut.accepted(version: version)
             requests[index].state = .done
@@ -195,7 +211,7 @@ extension ModelWorld {
         } else {
             requests[index].hasRetried = true
             requests[index].state = .asks
-            if access == current?.access, !tokens[access].isRejected {
+            if isOfCurrent, !tokens[access].isRejected {
                 tokens[access].isRejected = true
                 countIfFruitless(access)
             }
@@ -252,18 +268,22 @@ extension ModelWorld {
         let isOutdated = ended.isOutdated && !isSuccessorOfCurrent(ended)
         var granted = issue(
             life: settings.life, to: account(of: old), refresh: settings.rotates ? nil : old.refresh)
-        granted.expiresAt = refresh.sentAt + settings.life
+        granted.expiresAt = refresh.sentAt + settings.saidLife
         tokens[granted.access].isGranted = true
         spend(old, for: granted, isWanted: !ended.isSignedOut)
-        see(granted, life: settings.life, from: refresh.sentAt)
+        see(granted, life: settings.saidLife, from: refresh.sentAt, isIssued: true)
         if !isOutdated {
             willWrite(granted)
             current = granted
             brought(granted)
         }
         let actions = sut.refreshSucceeded(
-            number: refresh.number, granted.real, lifetime: Double(settings.life),
+            number: refresh.number, granted.real, lifetime: Double(settings.saidLife),
             sentAt: ModelClock.instant(refresh.sentAt), read: store.real, now: moment)
+        let isRevoked = actions.contains { if case .revoke = $0 { true } else { false } }
+        guard isRevoked == ended.isSignedOut else {
+            throw Violation("what a session that was signed out brings home is not revoked, or another's is (G9)")
+        }
         let isStored = actions.contains { if case .store = $0 { true } else { false } }
         if isStored == isOutdated {
             throw Violation(isOutdated ? "stores what an outdated refresh brought" : "doesn't store a new credential")
@@ -277,22 +297,28 @@ extension ModelWorld {
         hasFailedEarly = now >= tokens[granted.access].due
         failures = 0
         notBefore = Int.min
+        pausesFor = nil
         isAcquisitionRefused = false
         lastWord = granted
     }
 
     mutating func fail(
-        _ refresh: Refresh, _ retryAfter: Int?, ofProvider isOfProvider: Bool = false
+        _ refresh: Refresh, _ retryAfter: Int?, ofProvider isOfProvider: Bool = false, isOverdue: Bool = false
     ) throws(Violation) {
         let wasEarly = current.map { !tokens[$0.access].isDead(at: now) } ?? false
         if !refresh.isOutdated {
             failures += 1
-            notBefore = now + (retryAfter ?? (failures > 1 ? 10 << min(failures - 2, 1) : 0))
+            notBefore = now + (isOverdue ? 10 : retryAfter ?? (failures > 1 ? 10 << min(failures - 2, 1) : 0))
+            pausesFor = isOverdue ? refresh.number : nil
             hasFailedEarly = hasFailedEarly || wasEarly
         }
+        if isOverdue {
+            overdue.append(refresh)
+            overdue[overdue.count - 1].isOverdue = true
+        }
         let actions = sut.refreshFailed(
-            number: refresh.number, ofProvider: isOfProvider, retryAfter: retryAfter.map { .seconds($0) }, random: 0.5,
-            now: moment)
+            number: refresh.number, ofProvider: isOfProvider, isOverdue: isOverdue,
+            retryAfter: retryAfter.map { .seconds($0) }, random: 0.5, now: moment)
         try perform(actions)
         if !refresh.isOutdated { try checkFailure(wasEarly, actions) }
     }
@@ -357,21 +383,26 @@ extension ModelWorld {
             forget()
         } else {
             isAcquisitionRefused = false
+            let isStoringIt = sut.machine.isStoring && current?.hasTokens(of: credential) == true
             newGeneration()
+            tokens[credential.access].isRejected = false
+            tokens[credential.access].signIns += 1
+            if !isStoringIt { tokens[credential.access].isGranted = false }
             // A sign-in with the credential that is being refreshed doesn't make the refresh useless.
             if isRefreshOfIt { inFlight = refreshes }
-            for index in inFlight.indices
-            where credential.refresh != 0 && inFlight[index].credential.refresh == credential.refresh {
-                inFlight[index].isSignedOut = false
-            }
+            belongsTo(credential)
             refreshTokens[credential.refresh].isKnownRefused = false
             current = credential
-            see(credential, life: credential.expiresAt - now, from: now)
+            see(credential, life: credential.expiresAt - now, from: now, isIssued: true)
         }
-        let actions =
-            said.isEmpty
-            ? sut.signedOut(read: settings.hasStore ? nil : store.real)
-            : sut.signedIn(said.real, read: settings.hasStore ? nil : store.real, now: moment)
+        let actions: [ModelledMachine.Action]
+        if said.isEmpty {
+            let (ended, next) = sut.signedOut(read: settings.hasStore ? nil : store.real)
+            endings[sut.machine.generation] = (ended, ended.held.map { account(of: ModelCredential($0)) })
+            actions = next
+        } else {
+            actions = sut.signedIn(said.real, read: settings.hasStore ? nil : store.real, now: moment)
+        }
         if settings.hasStore {
             // The app keeps what it knows of whoever goes.
             shelve(for: credential)
@@ -445,6 +476,11 @@ extension ModelWorld {
             case .load(let number):
                 operations.append(ModelOperation(.load(number), in: generation))
             case .refresh(let number, let credential, _):
+                guard sut.machine.isRunning(number) else {
+                    // The answer to an overdue one has come at once: nothing is sent.
+                    try perform(sut.refreshAbandoned(number: number, now: moment))
+                    continue
+                }
                 let credential = ModelCredential(credential ?? .empty)
                 try checkRefresh()
                 if settings.hasStore {

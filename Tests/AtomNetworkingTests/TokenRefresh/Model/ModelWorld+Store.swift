@@ -22,6 +22,7 @@ extension ModelWorld {
                 }
             case .sent(let credential):
                 steps += answers(to: credential)
+                if settings.renewal == .refreshToken, can(.refreshIsOverdue) { steps.append(.isOverdue) }
                 if operation.isCancelled { steps.append(.cancelled) }
             case .answered:
                 steps.append(.end)
@@ -245,7 +246,7 @@ extension ModelWorld {
         var granted = issue(
             life: settings.life, to: account(of: old), refresh: settings.rotates ? nil : old.refresh)
         tokens[granted.access].isGranted = true
-        granted.expiresAt = refresh.sentAt + settings.life
+        granted.expiresAt = refresh.sentAt + settings.saidLife
         try commit(number, granted, sentAt: refresh.sentAt)
     }
 
@@ -254,7 +255,7 @@ extension ModelWorld {
     ) throws(Violation) {
         let refresh = try takeRefresh(number)
         spend(refresh.credential, for: granted, isWanted: !refresh.isSignedOut)
-        see(granted, life: settings.life, from: sentAt)
+        see(granted, life: settings.saidLife, from: sentAt, isIssued: true)
         let isOutdated = refresh.isOutdated && !isSuccessorOfCurrent(refresh)
         tokens[granted.access].isDropped = isOutdated
         if !isOutdated {
@@ -263,7 +264,7 @@ extension ModelWorld {
             brought(granted)
         }
         let actions = sut.refreshSucceeded(
-            number: number, granted.real, lifetime: Double(settings.life), sentAt: ModelClock.instant(sentAt),
+            number: number, granted.real, lifetime: Double(settings.saidLife), sentAt: ModelClock.instant(sentAt),
             read: nil, now: moment)
         let isStored = actions.contains { if case .store = $0 { true } else { false } }
         guard isStored != isOutdated else {
@@ -271,7 +272,11 @@ extension ModelWorld {
         }
         operations[0].stage = .answered
         operations[0].outcome = isStored ? .granted(version: sut.machine.tokenNumber) : .abandoned
-        if isStored || sut.bug == .outdatedRefreshIsWritten { operations[0].result = granted }
+        if isStored || sut.bug == .outdatedRefreshIsWritten {
+            operations[0].result = granted
+        } else {
+            leavesWhatIsWanted()
+        }
         try perform(actions)
     }
 
@@ -300,8 +305,16 @@ extension ModelWorld {
             guard case .refresh(let number) = operations[0].kind else { throw Violation("nothing to cancel") }
             operations[0].stage = .answered
             operations[0].outcome = .leftBehind
+            leavesWhatIsWanted()
             leftBehind.append(number)
         }
+    }
+
+    /// A refresh that brings nothing leaves in the store what a sign-in or sign-out still has to write.
+    private mutating func leavesWhatIsWanted() {
+        let wanted = sut.machine.wanted(over: operations[0].stored.inStore)
+        operations[0].result = wanted.map { ModelCredential($0) } ?? ModelCredential()
+        if operations[0].result != intended(operations[0].stored) { operations[0].isSaid = true }
     }
 
     /// The answer to a refresh that nobody waits for any more.
@@ -311,14 +324,29 @@ extension ModelWorld {
         guard isGranted else {
             return try perform(sut.refreshAbandoned(number: refresh.number, now: moment))
         }
+        try grantLate(refresh)
+    }
+
+    /// The server has answered an overdue refresh, or its connection has ended.
+    mutating func overdueEnds(isGranted: Bool) throws(Violation) {
+        guard !isGranted else {
+            if !settings.hasStore { learn(store) }
+            return try grantLate(overdue.removeFirst())
+        }
+        let refresh = overdue.removeFirst()
+        if pausesFor == refresh.number { (notBefore, pausesFor) = (now, nil) }
+        try perform(sut.refreshAbandoned(number: refresh.number, now: moment))
+    }
+
+    private mutating func grantLate(_ refresh: Refresh) throws(Violation) {
         let old = refresh.credential
         if settings.rotates { refreshTokens[old.refresh].isValid = false }
         var granted = issue(
             life: settings.life, to: account(of: old), refresh: settings.rotates ? nil : old.refresh)
-        granted.expiresAt = refresh.sentAt + settings.life
+        granted.expiresAt = refresh.sentAt + settings.saidLife
         tokens[granted.access].isDropped = true
         tokens[granted.access].isGranted = true
-        see(granted, life: settings.life, from: refresh.sentAt)
+        see(granted, life: settings.saidLife, from: refresh.sentAt, isIssued: true)
         spend(old, for: granted, isWanted: !refresh.isSignedOut)
         let isWanted = isSuccessorOfCurrent(refresh)
         if isWanted {
@@ -326,10 +354,18 @@ extension ModelWorld {
             willWrite(granted)
             current = granted
             brought(granted)
+            // One that has sent the same refresh token since is not waited for any more.
+            outdateRefresh()
+            for index in operations.indices {
+                guard case .refresh(let number) = operations[index].kind, refresh.isOverdue,
+                    inFlight.contains(where: { $0.number == number })
+                else { continue }
+                operations[index].isCancelled = true
+            }
         }
         let actions = sut.refreshSucceeded(
-            number: refresh.number, granted.real, lifetime: Double(settings.life),
-            sentAt: ModelClock.instant(refresh.sentAt), read: nil, now: moment)
+            number: refresh.number, granted.real, lifetime: Double(settings.saidLife),
+            sentAt: ModelClock.instant(refresh.sentAt), read: settings.hasStore ? nil : store.real, now: moment)
         let isRevoked = actions.contains { if case .revoke = $0 { true } else { false } }
         guard isRevoked == refresh.isSignedOut else {
             throw Violation("what a session that was signed out brings home is not revoked, or another's is (G9)")
@@ -338,15 +374,16 @@ extension ModelWorld {
         guard isStored == isWanted else {
             throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
         }
-        if isStored { operations.append(ModelOperation(.writeAgain, in: generation)) }
+        if isStored, settings.hasStore { operations.append(ModelOperation(.writeAgain, in: generation)) }
         try perform(actions)
     }
 
-    private mutating func answered(_ outcome: ModelOperation.Outcome, wasTaken: Bool) throws(Violation) {
+    mutating func answered(_ outcome: ModelOperation.Outcome, wasTaken: Bool) throws(Violation) {
         guard case .sent(let credential) = operations[0].stage else { throw Violation("an answer to nothing") }
         if wasTaken { refreshTokens[credential.refresh].isValid = false }
         operations[0].stage = .answered
         operations[0].outcome = outcome
+        leavesWhatIsWanted()
     }
 
     private mutating func takeRefresh(_ number: Int) throws(Violation) -> Refresh {
@@ -370,9 +407,17 @@ extension ModelWorld {
     private mutating func hear() throws(Violation) {
         let operation = operations.removeFirst()
         guard case .ended(let hasFailed) = operation.stage else { return }
+        if !hasFailed, case .refresh = operation.kind {
+            if let lastWord, operation.result.hasTokens(of: lastWord), sut.machine.store.hasToWrite(again: false) {
+                missed = nil
+                hasWritten(operation.result)
+            }
+            try perform(sut.left(operation.result.inStore, now: moment))
+        }
         switch operation.kind {
         case .refresh(let number), .keep(let number, _, _): try hear(number, operation, hasFailed: hasFailed)
         case .write(let credential, let generation):
+            if credential.isEmpty { try checkRevocation(of: operation, in: generation, hasFailed: hasFailed) }
             if !operation.isSaid, !hasFailed {
                 sut.machine.notReplaced(in: generation)
                 return
@@ -427,6 +472,7 @@ extension ModelWorld {
         case .rejected: try refuse(takeRefresh(number), read: store)
         case .failed(let retryAfter): try fail(takeRefresh(number), retryAfter)
         case .leftBehind: break
+        case .overdue: try fail(takeRefresh(number), nil, isOverdue: true)
         case .nothing: try fail(takeRefresh(number), nil)
         }
     }

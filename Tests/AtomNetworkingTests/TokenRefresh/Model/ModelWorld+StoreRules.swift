@@ -54,6 +54,18 @@ extension ModelWorld {
         }
     }
 
+    /// G0: a sign-out revokes what it has ended, and nothing else.
+    func checkRevocation(of operation: ModelOperation, in generation: Int, hasFailed: Bool) throws(Violation) {
+        guard let (ended, account) = endings[generation] else { return }
+        let replaces = hasFailed ? sut.mayWrite(signedIn: nil, in: generation) : operation.isSaid
+        let found = replaces || sut.bug == .signOutRevokesWhatItFinds ? operation.stored.inStore : nil
+        for credential in ended.credentials(replacing: found).map({ ModelCredential($0) }) where !credential.isEmpty {
+            guard replaces || self.account(of: credential) == account else {
+                throw Violation("a sign-out revokes what somebody else has signed in with (G0)")
+            }
+        }
+    }
+
     /// G0: the result of a refresh is not written over somebody else's live
     /// refresh token, and a spent refresh token not over a live one.
     func checkNothingIsLost(to new: ModelCredential) throws(Violation) {

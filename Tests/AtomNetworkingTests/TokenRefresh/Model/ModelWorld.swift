@@ -69,6 +69,8 @@ struct ModelToken: Hashable {
     var isWritten = false
     /// Whether it came too late.
     var isDropped = false
+    /// How often somebody has signed in with it, who says by that that it is good.
+    var signIns = 0
 
     func isDead(at now: Int) -> Bool { isRejected || now >= expiry }
 }
@@ -112,6 +114,10 @@ struct ModelRequest: Hashable {
     var slotPlace: Int?
     /// Whether it joined the queue without having been admitted before.
     var isNew = false
+    /// How often somebody had signed in with its token when it was signed.
+    var signIns = 0
+    /// Since when it has waited.
+    var waitsSince = 0
     var deadline = 100_000
 
     var isUnderWay: Bool { state != .idle && state != .done }
@@ -136,6 +142,8 @@ struct ModelWorld {
         var isOutdated = false
         /// Whether the session that it was for has been signed out.
         var isSignedOut = false
+        /// Whether its time is over.
+        var isOverdue = false
     }
 
     struct Write: Hashable {
@@ -158,6 +166,10 @@ struct ModelWorld {
     var tokens: [ModelToken] = [ModelToken()]
     var refreshTokens: [ModelRefreshToken] = [ModelRefreshToken(isValid: false)]
     var inFlight: [Refresh] = []
+    /// The refreshes whose time is over, and that the server still has to answer.
+    var overdue: [Refresh] = []
+    /// What each sign-out has ended, by the machine's generation, and whose that was.
+    var endings: [Int: (ended: EndedSession, account: Int?)] = [:]
     var store = ModelCredential()
     var writes: [Write] = []
     var operations: [ModelOperation] = []
@@ -194,6 +206,8 @@ struct ModelWorld {
     var hasFailedEarly = false
     var failures = 0
     var notBefore = Int.min
+    /// The overdue refresh that the next one waits for.
+    var pausesFor: Int?
     var fruitless: [Int] = []
     /// Whether renewal without a refresh token has failed for good.
     var isAcquisitionRefused = false
@@ -221,6 +235,7 @@ struct ModelWorld {
     /// - Parameter refresh: The refresh token that it keeps, if it keeps one.
     mutating func issue(life: Int, to account: Int, refresh: Int? = nil) -> ModelCredential {
         tokens.append(ModelToken(account: account, serverExpiry: now + life))
+        let life = settings.saysNoLifetime ? 0 : life
         guard settings.renewal == .refreshToken else {
             return ModelCredential(access: tokens.count - 1, expiresAt: now + life)
         }
@@ -262,12 +277,16 @@ extension ModelWorld {
         } else if let refresh = inFlight.first, signing == nil {
             if refreshTokens[refresh.credential.refresh].isValid {
                 steps.append(.grant)
+                if can(.refreshIsOverdue) { steps.append(.isOverdue) }
                 if can(.refreshFails) { steps.append(.fail(retryAfter: nil, isAnswerLost: false)) }
                 if can(.retryAfter) { steps.append(.fail(retryAfter: 20, isAnswerLost: false)) }
                 if can(.answerLost) { steps.append(.fail(retryAfter: nil, isAnswerLost: true)) }
             } else {
                 steps.append(.refuse)
             }
+        }
+        if let refresh = overdue.first, signing == nil {
+            steps.append(.overdueEnds(isGranted: refreshTokens[refresh.credential.refresh].isValid))
         }
         if let write = writes.first, signing == nil { steps.append(write.isDone ? .written : .write) }
         if wakeAt != nil { steps.append(.ring) }
@@ -322,7 +341,10 @@ extension ModelWorld {
         }
         moments.append(notBefore)
         for request in requests {
-            if case .waiting = request.state { moments.append(request.deadline) }
+            if case .waiting = request.state {
+                moments.append(request.deadline)
+                if let patience = patienceEnd(of: request) { moments.append(patience) }
+            }
         }
         return moments.filter { $0 > now && $0 < 100_000 }.min()
     }
@@ -331,6 +353,6 @@ extension ModelWorld {
     var isQuiet: Bool {
         !requests.contains { $0.isUnderWay } && inFlight.isEmpty && writes.isEmpty && !isReleasing
             && signing == nil && operations.isEmpty && loads.isEmpty && provided.isEmpty
-            && leftBehind.isEmpty
+            && leftBehind.isEmpty && overdue.isEmpty
     }
 }

@@ -44,6 +44,14 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case outdatedRefreshIsWritten
     case unwrittenIsForgotten
     case unwrittenGoesBeforeNewer
+    case silenceIsIgnored
+    case pauseIsIgnored
+    case lifetimeIsBelieved
+    case signInDoesNotClear
+    case signOutRevokesWhatItFinds
+    case refillIsRevoked
+    case overdueAnswerIsDropped
+    case overdueIsNotWaitedFor
 }
 
 /// The machine as the model test drives it: the real one, or the real one with
@@ -139,9 +147,20 @@ struct ModelledMachine {
     ) -> [Action] {
         perturbBefore()
         let isOutdated = !machine.isRunning(number)
-        var actions = machine.refreshSucceeded(
-            number: number, credential, lifetime: lifetime, sentAt: sentAt,
-            read: bug == .dropsWhatTheStoreSaysAfterARefresh ? nil : read, now: now)
+        if bug == .overdueAnswerIsDropped { machine.overdue = [] }
+        var read = bug == .dropsWhatTheStoreSaysAfterARefresh ? nil : read
+        var news: [Action] = []
+        if bug == .refillIsRevoked, let taken = read {
+            let isSignedOut = machine.leftBehind?.isSignedOut ?? false
+            news = machine.observed(taken, now: now)
+            if isSignedOut { machine.leftBehind?.isSignedOut = true }
+            read = nil
+        }
+        var actions =
+            news
+            + machine.refreshSucceeded(
+                number: number, credential, lifetime: lifetime, sentAt: sentAt, read: read, now: now)
+        if bug == .lifetimeIsBelieved, lifetime <= 0 { machine.held?.isRejected = true }
         if bug == .refreshAfterSignOutIsStored, isOutdated {
             actions.append(.store(credential, version: machine.tokenNumber))
         }
@@ -153,7 +172,8 @@ struct ModelledMachine {
     }
 
     mutating func refreshFailed(
-        number: Int, ofProvider isOfProvider: Bool, retryAfter: Duration?, random: Double, now: Moment
+        number: Int, ofProvider isOfProvider: Bool, isOverdue: Bool = false, retryAfter: Duration?, random: Double,
+        now: Moment
     ) -> [Action] {
         perturbBefore()
         if bug == .transientFailureEndsTheSession {
@@ -167,9 +187,9 @@ struct ModelledMachine {
                     number: number, cause: AtomError.unexpected, retryAfter: retryAfter, random: random, now: now)
         }
         let actions = machine.refreshFailed(
-            number: number, cause: AtomError.unexpected, ofProvider: isOfProvider, retryAfter: retryAfter,
-            random: random,
-            now: now)
+            number: number, cause: AtomError.unexpected, ofProvider: isOfProvider, isOverdue: isOverdue,
+            retryAfter: retryAfter, random: random, now: now)
+        if bug == .overdueIsNotWaitedFor, isOverdue { machine.setback?.notBefore = now.instant }
         guard bug == .failureReleasesWaiters else { return perturb(actions) }
         return actions.map { action in
             guard case .refuse(let waiters, _) = action else { return action }
@@ -259,17 +279,30 @@ struct ModelledMachine {
 
     mutating func wasSet(_ credential: TokenCredential) { machine.wasSet(credential) }
 
-    mutating func wokeUp(now: Moment) -> [Action] { perturb(machine.wokeUp(now: now)) }
+    mutating func wokeUp(now: Moment) -> [Action] {
+        if bug == .silenceIsIgnored, machine.running != nil { return [] }
+        return perturb(machine.wokeUp(now: now))
+    }
+
+    mutating func left(_ written: TokenCredential?, now: Moment) -> [Action] {
+        perturb(machine.left(written, now: now))
+    }
 
     mutating func signedIn(_ credential: TokenCredential, read: TokenCredential?, now: Moment) -> [Action] {
         perturbBefore()
+        let before = machine.held
+        defer {
+            if bug == .signInDoesNotClear, let before, before.credential.accessToken == credential.accessToken {
+                machine.held?.isRejected = before.isRejected
+            }
+        }
         return perturb(machine.signedIn(credential, read: read, now: now).1)
     }
 
-    mutating func signedOut(read: TokenCredential?) -> [Action] {
+    mutating func signedOut(read: TokenCredential?) -> (EndedSession, [Action]) {
         perturbBefore()
-        let actions = perturb(machine.signedOut(read: read))
-        return bug == .signOutLeavesWaiters ? [] : actions
+        let (ended, actions) = machine.signedOut(read: read)
+        return (ended, bug == .signOutLeavesWaiters ? [] : perturb(actions))
     }
 
     mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
@@ -285,6 +318,7 @@ struct ModelledMachine {
     private mutating func perturbBefore() {
         switch bug {
         case .windowIsIgnored: machine.fruitless = []
+        case .pauseIsIgnored: machine.fruitless = machine.fruitless.map { $0 - .seconds(20) }
         case .writtenOverIsNews: machine.store = StoreMemory()
         case .spentTokenIsForgotten: machine.spent = SpentTokens()
         case .deadTokenIsForgotten: machine.known = KnownTokens()

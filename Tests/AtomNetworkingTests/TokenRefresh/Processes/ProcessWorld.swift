@@ -263,7 +263,11 @@ struct ProcessWorld: Sendable {
             case .revoke(let credential):
                 if let issued = IssuedCredential(credential) { processes[process].revocations.append(issued) }
             case .announce(.ended(let error)): try checkEnd(process, error)
-            case .wake: throw Violation("nothing has to be waited for")
+            case .wake:
+                // For an early refresh, which is never silent here.
+                guard case .refreshing = processes[process].machine.phase else {
+                    throw Violation("nothing has to be waited for")
+                }
             // The exchange writes what is to be stored.
             case .store, .announceFailure, .announceStaleStore, .announce: break
             }
@@ -370,7 +374,7 @@ struct ProcessWorld: Sendable {
         if let credential {
             actions = processes[process].machine.signedIn(real(credential), now: moment).1
         } else {
-            actions = processes[process].machine.signedOut()
+            actions = processes[process].machine.signedOut().1
         }
         if let outdated = processes[process].machine.leftBehind?.number {
             for index in processes[process].operations.indices {
