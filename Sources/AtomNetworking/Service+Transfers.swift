@@ -155,7 +155,7 @@ extension Service {
         let place = try check(request) { () throws(AtomError) in try DownloadPlace(fileURL, isResumable: isResumable) }
         let download = FileDownload(
             place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,
-            progress: progress, time: manager.time)
+            progress: progress, time: manager.time, session: manager.session)
         // Ranges, lengths and progress count the bytes of the file.
         request.set("Accept-Encoding", "identity")
         return (request, download)

@@ -40,13 +40,13 @@ public struct LinkedEndpoint: Requestable {
         let target: TargetURL
         /// The origin of the response, if the credential may go there.
         let source: Origin?
-        /// Whose credential that is.
-        let signatory: Signatory?
+        /// Whose response it is in.
+        let owner: ResponseOwner?
 
-        fileprivate init(_ target: TargetURL, source: Origin?, signatory: Signatory?) {
+        fileprivate init(_ target: TargetURL, source: Origin?, owner: ResponseOwner?) {
             self.target = target
             self.source = source
-            self.signatory = signatory
+            self.owner = owner
         }
 
         var baseURL: BaseURL {
@@ -79,8 +79,8 @@ public struct LinkedEndpoint: Requestable {
                 RequestableError.invalidURL, Redaction.url(reference),
                 because: "it is not an http or https URL, nor relative to the URL of the response")
         }
-        let signatory = response.signatory
-        link = Link(target, source: signatory == nil ? nil : base?.origin, signatory: signatory)
+        let owner = response.owner
+        link = Link(target, source: owner?.hasLeftOrigin == false ? base?.origin : nil, owner: owner)
     }
 
     /// Creates an endpoint for a link that was decoded as a URL.
