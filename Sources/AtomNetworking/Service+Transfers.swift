@@ -32,6 +32,9 @@ extension Service {
     /// there. A failure or a cancellation leaves nothing behind, unless the download is resumable. The body of an
     /// unsuccessful response is collected in memory, and is in the error.
     ///
+    /// A signed download ends with ``AuthenticationError/signedOut(delivery:)`` when its person signs out, or somebody
+    /// signs in: it replaces no file of whoever comes next.
+    ///
     /// `timeout.resource` ends with the head of the response;
     /// `timeout.request` limits the time in which nothing arrives.
     ///

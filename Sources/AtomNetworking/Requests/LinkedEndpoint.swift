@@ -5,7 +5,9 @@ import Foundation
 /// The URL is sent as the server has written it. It is signed only where the server's word can't lead a credential
 /// astray: for the origins that ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the origin of
 /// the response that carried the URL, if the request for that response was signed itself and no redirect led elsewhere.
-/// It also has to be the same credential: that of the same session, or the same user name. To any other origin, and
+/// It also has to be the same credential: that of the same session, or the same user name. After a sign-out or another
+/// sign-in, also of the same person, it fails with ``AuthenticationError/signedOut(delivery:)`` before anything is sent.
+/// To any other origin, and
 /// from another service, the request goes without a credential and without the service's own header fields, which is
 /// what a storage service with signed URLs expects.
 ///

@@ -119,6 +119,30 @@
             #expect(try await store.load() == .numbered(3))
         }
 
+        @Test("On a full disk a session sends no refresh, and goes on when there is space")
+        func session() async throws {
+            let disk = try SmallDisk(pages: 16) { root in
+                try Self.putTokens(try StoredCredential(credential: .issued(0, life: 0)).encoded(), in: root)
+            }
+            let session = try SessionFixture(store: FileTokenCredentialStore(fileURL: disk.file))
+            let filler = try #require(fopen(disk.path("filler"), "w"))
+            setvbuf(filler, nil, _IONBF, 0)
+            let pages = (0..<17).prefix { _ in fwrite([UInt8](repeating: 0, count: 4_096), 1, 4_096, filler) == 4_096 }
+            try #require(pages.count < 17, "the disk has room for 16")
+            fclose(filler)
+            guard
+                case .authentication(.refreshFailed(TokenStoreError.diskFull, _, .notSent)) = await session.call()
+                    .error()
+            else { throw Unexpected("not refused") }
+            #expect(session.transport.exchanges.isEmpty)
+            unlink(disk.path("filler"))
+            let call = session.call()
+            await session.refresh().grant(1)
+            await session.transport.exchange(1).answer()
+            #expect(await call.status() == 200)
+            #expect(try await FileTokenCredentialStore(fileURL: disk.file).load()?.refreshToken == "R1")
+        }
+
         @Test("A partly written file is removed when the disk is full")
         func half() async throws {
             let disk = try SmallDisk(pages: 16) { root in
