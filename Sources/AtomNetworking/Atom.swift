@@ -143,7 +143,7 @@ extension Atom {
     public func signIn(with credential: TokenCredential) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
-        try await session.signIn(with: credential)
+        try await session.signIn(with: credential, for: manager)
     }
 
     /// Ends the session and empties the store.

@@ -32,6 +32,9 @@ extension Service {
     /// there. A failure or a cancellation leaves nothing behind, unless the download is resumable. The body of an
     /// unsuccessful response is collected in memory, and is in the error.
     ///
+    /// A signed download ends with ``AuthenticationError/signedOut(delivery:)`` when its person signs out, or somebody
+    /// signs in: it replaces no file of whoever comes next.
+    ///
     /// `timeout.resource` ends with the head of the response;
     /// `timeout.request` limits the time in which nothing arrives.
     ///
@@ -155,7 +158,7 @@ extension Service {
         let place = try check(request) { () throws(AtomError) in try DownloadPlace(fileURL, isResumable: isResumable) }
         let download = FileDownload(
             place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,
-            progress: progress, time: manager.time)
+            progress: progress, time: manager.time, session: manager.session)
         // Ranges, lengths and progress count the bytes of the file.
         request.set("Accept-Encoding", "identity")
         return (request, download)

@@ -64,8 +64,8 @@ public struct AllowedOrigins: Sendable, Hashable {
     /// Whether this signatory signs a request for a server's link.
     func signs(_ link: LinkedEndpoint.Link, by signatory: Signatory?) -> Bool {
         guard allows(link.target.origin) else { return false }
-        return namesOrigins
-            || link.target.origin == link.source && (link.signatory == .anyone || link.signatory == signatory)
+        let owner = link.owner?.signatory
+        return namesOrigins || link.target.origin == link.source && (owner == .anyone || owner == signatory)
     }
 
     /// - Parameter option: The variable that allows some.

@@ -5,6 +5,8 @@ struct DownloadPlace: Sendable {
     /// The path of the destination.
     let destination: String
     private let folder: String
+    /// What was there at first.
+    private let found: FileSegment.State?
 
     /// Checks the destination, and that of its notes, before anything is sent.
     init(_ url: URL, isResumable: Bool = false) throws(AtomError) {
@@ -23,6 +25,7 @@ struct DownloadPlace: Sendable {
         }
         destination = path
         self.folder = folder
+        found = Self.status(of: path).flatMap { FileSegment.State($0) }
         var status = stat()
         // The file system knows what is too long for it.
         guard lstat(isResumable ? notes : path, &status) == 0 || errno != ENAMETOOLONG else {
@@ -69,9 +72,14 @@ struct DownloadPlace: Sendable {
     }
 
     /// Who may use the file at the destination; `nil` if there is none.
-    var mode: mode_t? {
+    var mode: mode_t? { Self.status(of: destination).map { mode_t(truncatingIfNeeded: $0.st_mode & 0o777) } }
+
+    /// Whether nobody has written a file there since.
+    var isUnchanged: Bool { Self.status(of: destination).flatMap { FileSegment.State($0) } == found }
+
+    private static func status(of path: String) -> stat? {
         var status = stat()
-        return lstat(destination, &status) == 0 ? mode_t(truncatingIfNeeded: status.st_mode & 0o777) : nil
+        return lstat(path, &status) == 0 ? status : nil
     }
 
     /// Checks that the disk has space for so many bytes, if that is known: some file systems tell no size, or zero.

@@ -38,6 +38,8 @@ final class FileDownload: ResponseDestination {
     private let limit: Int64?
     private let progress: ProgressReporter?
     private let time: any TimeSource
+    /// What signs the request, if anything.
+    private let session: SessionActor?
 
     private struct State {
         /// What this download goes on with, if it may.
@@ -52,6 +54,10 @@ final class FileDownload: ResponseDestination {
         var asksAgain = false
         var file: DownloadFile?
         var isGivenUp = false
+        /// Whose download it is; `nil` if no session signs it.
+        var holder: SessionHolder?
+        /// The exchange, as long as the session has to tell it of a sign-out.
+        var entered: Exchange?
     }
 
     private let state: Guarded<State>
@@ -59,12 +65,14 @@ final class FileDownload: ResponseDestination {
     /// Looks for a partial file, if the download is to be resumed: not for a range, or a body that isn't in memory.
     init(
         _ place: DownloadPlace, of request: borrowing PreparedRequest, isResumable: Bool, identity: String?,
-        limit: Int64?, progress: ProgressReporter?, time: any TimeSource
+        limit: Int64?, progress: ProgressReporter?, time: any TimeSource, session: SessionActor?
     ) {
         self.place = place
         self.limit = limit
         self.progress = progress
         self.time = time
+        // What the session doesn't sign is nobody's.
+        self.session = request.requiresAuthorization ? session : nil
         hasIdentity = identity != nil
         var address: String?
         if isResumable, !request.headerFields.contains("Range") {
@@ -116,7 +124,22 @@ final class FileDownload: ResponseDestination {
             return state.file.take()
         }
         if let file { end(file) }
+        leave()
         return error
+    }
+
+    /// The session need not know of it any more.
+    fileprivate func leave() {
+        if let entered = state.withLock({ $0.entered.take() }) { session?.pauseEnded(entered) }
+    }
+
+    /// Whether the file may take its place: whoever asked for it is still signed in.
+    ///
+    /// What another process has stored is most often the same person's. If it is not, somebody else may have written
+    /// there since.
+    fileprivate var isStillWanted: Bool {
+        guard let session, let holder = state.withLock({ $0.holder }) else { return true }
+        return session.holder == holder || session.isStill(of: holder) && place.isUnchanged
     }
 
     /// Gives a file up, and with it what is known of it.
@@ -141,6 +164,7 @@ final class FileDownload: ResponseDestination {
         return state.withLock { state in
             // Another origin isn't told who asks, but what it sends is for whom the first one has sent there.
             if let people { state.people = people }
+            if !attempt.hasLeftOrigin { state.holder = asker.signer?.holder }
             state.location = location
             state.method = attempt.method
             state.asksAgain = false
@@ -191,7 +215,7 @@ final class FileDownload: ResponseDestination {
 
     var cookies: CookieOrigin? { nil }
 
-    func revoke() -> Bool { false }
+    func revoke() -> Bool { state.withLock { $0.file != nil } }
 
     var asksAgain: Bool { state.withLock { $0.asksAgain } }
 
@@ -233,9 +257,18 @@ final class FileDownload: ResponseDestination {
         }
         let isGivenUp = state.withLock { state in
             if !state.isGivenUp { state.file = file }
+            if session != nil, !state.isGivenUp { state.entered = attempt.exchange }
             return state.isGivenUp
         }
         if isGivenUp { end(file) }
+        if let session, !isGivenUp {
+            guard session.pauses(attempt.exchange) else {
+                end(file)
+                throw .authentication(.signedOut(delivery: .answered))
+            }
+            // Nobody waits any more by now.
+            if state.withLock({ $0.isGivenUp }) { session.pauseEnded(attempt.exchange) }
+        }
         return FileSink(
             download: self, file: file, overlap: rest.map { $0.size - $0.offset } ?? 0, total: total, limit: limit,
             mode: mode)
@@ -342,10 +375,15 @@ private struct FileSink: ResponseSink {
 
     mutating func finish() throws(AtomError) -> Data {
         guard let file = file.take() else { return Data() }
+        defer { download.leave() }
         let received = file.size - overlap
         if overlap > 0 || received != total ?? received {
             download.end(file, isUseless: received > total ?? received)
             throw .transfer(.incompleteResponse, "The server sent \(received) of \(total ?? 0) bytes.")
+        }
+        guard download.isStillWanted else {
+            download.end(file)
+            throw .authentication(.signedOut(delivery: .answered))
         }
         try file.move(to: download.place.destination, mode: download.place.mode ?? mode)
         if file.isKept { unlink(download.place.notes) }
@@ -355,6 +393,7 @@ private struct FileSink: ResponseSink {
 
     mutating func abandon() {
         guard let file = file.take() else { return }
+        download.leave()
         download.end(file)
     }
 }

@@ -12,6 +12,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     let request: TransportRequest
     /// The era of the service's cookies in which it was sent.
     let cookieEra: Int
+    /// How many people had gone from the session when it was signed.
+    let departures: Int
 
     var deadlinePlace = DeadlinePlace()
 
@@ -35,10 +37,14 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     /// The bytes of the request's body that were sent.
     @exclusivity(unchecked) var sent: Int64 = 0
 
-    init(of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0) {
+    init(
+        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0,
+        departures: Int = 0
+    ) {
         self.exchange = exchange
         self.request = request
         self.cookieEra = cookieEra
+        self.departures = departures
         self.sink = sink
     }
 

@@ -23,7 +23,7 @@ struct AttemptSigning: Sendable {
         /// Whether the session wants to hear that the server accepts it.
         fileprivate(set) var isUnproven = false
         /// How many people had gone.
-        fileprivate var departures = 0
+        fileprivate(set) var departures = 0
         /// Whether the session has been asked.
         fileprivate var isKnown = true
 

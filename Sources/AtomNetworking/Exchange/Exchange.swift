@@ -42,8 +42,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var awaited = AwaitedOutcome()
         /// For the observers, if there are any.
         var events = NotedEvents()
-        /// That of the last attempt at its own origin: what another one sends is for whom it was asked.
+        // Those of the last attempt at its own origin: what another one sends is for whom it was asked.
         var cookieEra = 0
+        var departures = 0
 
         /// Lets go of the attempt, so that no later command concerns it.
         mutating func letGo() -> AttemptOnWire? {
@@ -510,8 +511,12 @@ extension Exchange {
                 content.machine.attempt, additions, isSigned: content.machine.isAttemptSigned,
                 number: content.machine.number)
             if observation != nil { content.events.sent(request, at: now) }
-            if !content.machine.attempt.hasLeftOrigin { content.cookieEra = additions.cookieEra }
-            let wire = AttemptOnWire(of: self, request, sink: sink, cookieEra: content.cookieEra)
+            if !content.machine.attempt.hasLeftOrigin {
+                content.cookieEra = additions.cookieEra
+                content.departures = additions.signature.departures
+            }
+            let wire = AttemptOnWire(
+                of: self, request, sink: sink, cookieEra: content.cookieEra, departures: content.departures)
             content.wire = wire
             return (commands, wire)
         }
@@ -554,10 +559,13 @@ extension Exchange {
     private func response(_ head: TransportResponse, _ body: Data, of wire: AttemptOnWire?) -> AtomResponse {
         // Nearly every request is a GET that is sent once.
         if let wire, wire.number == 1, wire.request.method == "GET" {
-            return outcomes.response(head, body, from: wire.target, ExchangeStory())
+            return outcomes.response(head, body, from: wire.target, ExchangeStory(), since: wire.departures)
         }
-        let (story, target) = content.withLock { ($0.machine.story, $0.machine.attempt.target) }
-        return outcomes.response(head, body, from: wire?.target ?? target, story)
+        let (story, target, departures) = content.withLock {
+            ($0.machine.story, $0.machine.attempt.target, $0.departures)
+        }
+        return outcomes.response(
+            head, body, from: wire?.target ?? target, story, since: wire?.departures ?? departures)
     }
 
     /// The error with its request, the attempts before, and when to come back.

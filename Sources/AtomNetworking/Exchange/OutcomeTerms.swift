@@ -40,13 +40,19 @@ struct OutcomeTerms: Sendable {
     }
 
     /// A response as the caller gets it.
+    ///
+    /// - Parameter departures: How many people had gone from the session when it was asked for.
     func response(
-        _ head: TransportResponse, _ body: Data, from target: TargetURL, _ story: borrowing ExchangeStory
+        _ head: TransportResponse, _ body: Data, from target: TargetURL, _ story: borrowing ExchangeStory,
+        since departures: Int
     ) -> AtomResponse {
-        AtomResponse(
+        var owner: ResponseOwner?
+        if isSigned, let signatory = manager.signatory {
+            owner = ResponseOwner(signatory: signatory, hasLeftOrigin: story.hasLeftOrigin, departures: departures)
+        }
+        return AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
-            address: target.absoluteString, decoder: manager.decoder,
-            signatory: isSigned && !story.hasLeftOrigin ? manager.signatory : nil, record: record(story))
+            address: target.absoluteString, decoder: manager.decoder, owner: owner, record: record(story))
     }
 
     private func record(_ story: borrowing ExchangeStory) -> RequestRecord {

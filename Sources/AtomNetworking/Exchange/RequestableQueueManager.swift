@@ -114,7 +114,8 @@ final class RequestableQueueManager: Sendable {
                 signingRefusal = AllowedOrigins.refusal(of: endpoint)
             }
         }
-        signatory = gate.map { .session($0.mark) } ?? basicAuthorization.map { .user(hash: $0.hashValue) }
+        signatory =
+            gate.map { .session(hash: $0.mark.hashValue) } ?? basicAuthorization.map { .user(hash: $0.hashValue) }
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
     }
@@ -197,9 +198,13 @@ final class RequestableQueueManager: Sendable {
             description.requiresAuthorization = false
             common = common?.map { $0.harmless }
         }
-        return try PreparedRequest(
+        var request = try PreparedRequest(
             description, of: type(of: endpoint), timeouts: timeouts, encoder: encoder, common: common,
             takesSigners: isTrusted)
+        if session != nil, let owner = description.link?.owner, owner.signatory == signatory {
+            request.departures = owner.departures
+        }
+        return request
     }
 
     /// Who hears of a request; `nil` for nobody.
@@ -238,6 +243,8 @@ final class RequestableQueueManager: Sendable {
                 "The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
         let origin = request.target.origin
+        // A link is for whoever its response was for.
+        let place = request.departures.flatMap { gate?.place(since: $0) } ?? place
         let exchange = Exchange(
             request, manager: self, listener: listener, destination: destination, progress: progress, of: place)
         exchange.start(at: origin)
@@ -338,6 +345,7 @@ extension RequestableQueueManager: RefreshService {
 
     func announce(_ event: SessionEvent, isOver: Bool) {
         if let observers { RequestObservation.announce(event, to: observers, time: time) }
+        if case .credentialNotStored(let failure) = event { observers?.note(failure.description, at: .error) }
         guard isOver, event.reasonToSignIn != nil || event.unauthorizedRefresh != nil else { return }
         let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(event, on: dispatchQueue) }
         if let session { session.notices.post(post) } else { post() }

@@ -19,6 +19,9 @@ class ObserverChain: @unchecked Sendable {
 
     func tell(_ part: Data, of requestID: UInt64, attempt: Int) { next?.tell(part, of: requestID, attempt: attempt) }
 
+    /// Lets the logs among them write a line that belongs to no event.
+    func note(_ line: String, at level: LogLevel) { next?.note(line, at: level) }
+
     static func of(_ observers: [any RequestObserver]) -> ObserverChain? {
         observers.reversed().reduce(nil as ObserverChain?) { chain, observer in link(observer, before: chain) }
     }
@@ -41,6 +44,11 @@ class ObserverChain: @unchecked Sendable {
         override func tell(_ event: RequestEvent) {
             observer.observe(event)
             next?.tell(event)
+        }
+
+        override func note(_ line: String, at level: LogLevel) {
+            (observer as? RequestLog)?.note(line, at: level)
+            next?.note(line, at: level)
         }
 
         override func tell(_ part: Data, of requestID: UInt64, attempt: Int) {

@@ -54,8 +54,8 @@ public struct RequestLog: RequestObserver {
         if level >= minimumLevel { write(level, event.description) }
     }
 
-    func note(_ line: String) {
-        if .debug >= minimumLevel { write(.debug, line) }
+    func note(_ line: String, at level: LogLevel = .debug) {
+        if level >= minimumLevel { write(level, line) }
     }
 
     private static func level(of kind: RequestEvent.Kind) -> LogLevel {

@@ -20,8 +20,8 @@ public struct AtomResponse: Sendable {
 
     let address: String?
     let decoder: ResponseDecoder?
-    /// Whose credential the request to this server was signed with, if it was.
-    let signatory: Signatory?
+    /// Whose response it is; `nil` for nobody's: its request was not signed.
+    let owner: ResponseOwner?
 
     /// Which request it belongs to; `nil` for a response of the app's own.
     let record: RequestRecord?
@@ -36,14 +36,14 @@ public struct AtomResponse: Sendable {
 
     init(
         data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: ResponseDecoder?,
-        signatory: Signatory? = .anyone, record: RequestRecord? = nil
+        owner: ResponseOwner? = .anyone, record: RequestRecord? = nil
     ) {
         self.data = data
         self.statusCode = statusCode
         self.headerFields = headerFields
         self.address = address
         self.decoder = decoder
-        self.signatory = signatory
+        self.owner = owner
         self.record = record
     }
 
@@ -107,9 +107,20 @@ public struct AtomResponse: Sendable {
 enum Signatory: Equatable, Sendable {
     /// The app has made the response itself.
     case anyone
-    case session(UUID)
-    /// A hash that differs between processes, and tells nothing of name and password.
+    // Hashes differ between processes, and tell nothing of name and password.
+    case session(hash: Int)
     case user(hash: Int)
+}
+
+/// Whose a response is: a link in it is signed for nobody else.
+struct ResponseOwner: Sendable {
+    let signatory: Signatory
+    /// Whether a redirect has led to another origin, which may say nothing about the credential.
+    let hasLeftOrigin: Bool
+    /// How many people had gone from the session when the request was signed.
+    let departures: Int
+
+    static let anyone = ResponseOwner(signatory: .anyone, hasLeftOrigin: false, departures: 0)
 }
 
 extension AtomResponse: Equatable {

@@ -128,7 +128,8 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// accepted with them; `retryAt` is when the next attempt is allowed.
     case tooManyRefreshes(retryAt: Date, delivery: Reach)
 
-    /// The app signed out, or signed in again, while the request waited or its stream was read.
+    /// The app signed out, or signed in again, while the request waited, its stream was read or its file was written, or
+    /// before a link of one of the session's responses was followed.
     case signedOut(delivery: Reach)
 
     /// The service doesn't sign with bearer tokens, so it has no session.
@@ -260,7 +261,8 @@ extension AuthenticationError: ErrorForPeople {
         case .tooManyRefreshes(let retryAt, _):
             "The server rejects new access tokens; no more are requested until \(retryAt.formatted(.iso8601))."
         case .signedOut:
-            "The session was signed out while the request waited or its stream was read."
+            "The session was signed out while the request waited or its response was read, or before a link of it was "
+                + "followed."
         case .noSession:
             "This service does not sign with bearer tokens; it has no session to sign in to or out of."
         case .notSigned(let cause, _):

@@ -5,7 +5,9 @@ import Foundation
 /// The URL is sent as the server has written it. It is signed only where the server's word can't lead a credential
 /// astray: for the origins that ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the origin of
 /// the response that carried the URL, if the request for that response was signed itself and no redirect led elsewhere.
-/// It also has to be the same credential: that of the same session, or the same user name. To any other origin, and
+/// It also has to be the same credential: that of the same session, or the same user name. After a sign-out or another
+/// sign-in, also of the same person, it fails with ``AuthenticationError/signedOut(delivery:)`` before anything is sent.
+/// To any other origin, and
 /// from another service, the request goes without a credential and without the service's own header fields, which is
 /// what a storage service with signed URLs expects.
 ///
@@ -40,13 +42,13 @@ public struct LinkedEndpoint: Requestable {
         let target: TargetURL
         /// The origin of the response, if the credential may go there.
         let source: Origin?
-        /// Whose credential that is.
-        let signatory: Signatory?
+        /// Whose response it is in.
+        let owner: ResponseOwner?
 
-        fileprivate init(_ target: TargetURL, source: Origin?, signatory: Signatory?) {
+        fileprivate init(_ target: TargetURL, source: Origin?, owner: ResponseOwner?) {
             self.target = target
             self.source = source
-            self.signatory = signatory
+            self.owner = owner
         }
 
         var baseURL: BaseURL {
@@ -79,8 +81,8 @@ public struct LinkedEndpoint: Requestable {
                 RequestableError.invalidURL, Redaction.url(reference),
                 because: "it is not an http or https URL, nor relative to the URL of the response")
         }
-        let signatory = response.signatory
-        link = Link(target, source: signatory == nil ? nil : base?.origin, signatory: signatory)
+        let owner = response.owner
+        link = Link(target, source: owner?.hasLeftOrigin == false ? base?.origin : nil, owner: owner)
     }
 
     /// Creates an endpoint for a link that was decoded as a URL.

@@ -74,7 +74,8 @@ extension SessionActor {
             do {
                 note = try await keeper.note(spending: credential)
             } catch {
-                return (.failed(error, retryAfter: .zero), unchanged)
+                let isOvertaken = error as? TokenStoreError == .overtaken
+                return (.failed(error, retryAfter: isOvertaken ? .zero : nil), unchanged)
             }
             // Writing the note may have taken some time.
             guard guarded.with({ $0.isRunning(number) }) else {
@@ -364,11 +365,11 @@ extension SessionActor {
             }
         case (.failed(let cause, let isOfProvider, let retryAfter, let kept), _):
             if let kept {
-                let isWritten = if case .success = written { true } else { false }
-                tell { machine, now in
-                    machine.keptRefreshToken(kept, isWritten: isWritten, now: now)
-                    return []
+                var failure: AuthenticationError?
+                if case .failure(let error) = written {
+                    failure = .credentialNotStored(cause: error, delivery: .notSent)
                 }
+                tell { $0.keptRefreshToken(kept, failure, now: $1) }
             }
             failed(number, cause, ofProvider: isOfProvider, retryAfter: retryAfter)
         case (nil, .failure(let error)): failed(number, error, retryAfter: nil)

@@ -333,7 +333,11 @@ extension SessionActor {
     /// The app signs in.
     ///
     /// - Throws: Why the credential could not be stored; the session uses it nevertheless.
-    func signIn(with credential: TokenCredential) async throws(AtomError) {
+    func signIn(
+        with credential: TokenCredential, for service: (any RefreshService)? = nil
+    ) async throws(AtomError) {
+        // It says so if the credential can't be stored.
+        if guarded.lastService == nil { guarded.lastService = service }
         if let refusal { throw .authentication(.credentialNotStored(cause: refusal, delivery: .notSent)) }
         let read = keeper.current
         let now = moment

@@ -53,6 +53,15 @@ final class SessionGate: Sendable {
         }
     }
 
+    /// The place of whoever was there when so many had gone: nobody's, if more have gone since.
+    func place(since departures: Int) -> SessionPlace {
+        guarded.with { machine in
+            SessionPlace(
+                generation: departures == machine.departures ? machine.generation : -1,
+                takeoverCount: machine.takeoverCount)
+        }
+    }
+
     /// How many people have gone: what was kept for one of them is nobody else's.
     var departures: Int { guarded.with { $0.departures } }
 

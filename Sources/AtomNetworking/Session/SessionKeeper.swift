@@ -26,17 +26,12 @@ extension SessionKeeper {
 
     /// Notes that a refresh token may be spent soon; `nil` if the store can't, or there is none.
     ///
-    /// - Throws: If the refresh token must not be spent, since others have the store now.
-    func note(spending credential: TokenCredential?) async throws(TokenStoreError) -> SpendingNote? {
+    /// - Throws: Why the refresh token must not be spent: others have the store now, or what can't be written won't
+    ///   take its successor either.
+    func note(spending credential: TokenCredential?) async throws -> SpendingNote? {
         guard let journal = store as? any RefreshIntentRecording, let credential, !credential.refreshToken.isEmpty
         else { return nil }
-        var wasInterrupted = false
-        do {
-            wasInterrupted = try await journal.recordRefreshIntent(for: credential)
-        } catch {
-            // Else, refreshing without the note is better than not refreshing.
-            if error as? TokenStoreError == .overtaken { throw .overtaken }
-        }
+        let wasInterrupted = try await journal.recordRefreshIntent(for: credential)
         return SpendingNote(credential: credential, wasInterrupted: wasInterrupted, journal: journal)
     }
 }

@@ -200,7 +200,7 @@ extension SessionMachine {
             store.outstanding = .overOld
         }
         guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
-        writeFailed(at: now)
+        _ = writeFailed(failure, at: now)
         return [.announce(.credentialNotStored(failure))]
     }
 
@@ -237,14 +237,15 @@ extension SessionMachine {
         case .failure(let error):
             let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
             guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
-            return writeFailed(at: now) ? [] : [.announce(.credentialNotStored(failure))]
+            return writeFailed(failure, at: now)
         }
     }
 
-    /// The outstanding write has failed; returns whether it is tried again.
-    @discardableResult
-    mutating func writeFailed(at now: Moment) -> Bool {
-        store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
+    /// The outstanding write has failed: the app is told the first time, and when it is given up.
+    mutating func writeFailed(_ failure: AuthenticationError, at now: Moment) -> [Action] {
+        let isFirst = store.retryAt == nil
+        let isTriedAgain = store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
+        return isFirst || !isTriedAgain ? [.announce(.credentialNotStored(failure))] : []
     }
 
     /// Whether there is a write to be tried again; a sign-in or sign-out writes for itself.

@@ -158,10 +158,10 @@ extension SessionMachine {
     }
 
     /// The credential with the new refresh token has been written, or not.
-    mutating func keptRefreshToken(_ kept: TokenCredential, isWritten: Bool, now: Moment) {
+    mutating func keptRefreshToken(_ kept: TokenCredential, _ failure: AuthenticationError?, now: Moment) -> [Action] {
         // Otherwise the app has signed in or out meanwhile, or somebody has stored something newer.
-        guard needsLoading, store.last == kept, store.outstanding == .overOld else { return }
-        _ = isWritten ? store.wrote(kept, in: generation) : store.writeFailed(.overOld, at: now.instant)
+        guard needsLoading, store.last == kept, store.outstanding == .overOld else { return [] }
+        return failure.map { writeFailed($0, at: now) } ?? wrote(kept, in: generation)
     }
 
     /// Whether the credential with this access token still has to be written.
@@ -183,7 +183,7 @@ extension SessionMachine {
     mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
         guard mayStore(version: version), let held else { return [] }
         // A sign-in or sign-out meanwhile writes its own.
-        if hasToWriteAgain { writeFailed(at: now) }
+        if hasToWriteAgain { _ = writeFailed(failure, at: now) }
         return announcing(.credentialNotStored(failure), with: proceed(with: held, read: nil, now: now))
     }
 

@@ -22,7 +22,7 @@ struct SessionPlace {
     var ticket = 0
     /// The sign-in that it belongs to.
     var generation: Int
-    /// For the reconnection of a stream: the count of takeovers at which it may be sent; `nil` for any.
+    /// For the reconnection of a stream, and a link: the count of takeovers at which it may be sent; `nil` for any.
     var takeoverCount: Int?
     /// Whether it is in the queue.
     var isWaiting = false

@@ -12,6 +12,8 @@ struct SharingKey: Hashable, Sendable {
     private let totalNanoseconds: Int64
     private let retryPolicy: RetryPolicy
     private let idempotency: Idempotency
+    /// For a link: it is refused when others are not.
+    private let departures: Int?
     /// Whose session it is; `nil` for a service without one.
     let holder: SessionHolder?
 
@@ -24,6 +26,7 @@ struct SharingKey: Hashable, Sendable {
         idleNanoseconds = request.timeouts.idleNanoseconds
         totalNanoseconds = request.timeouts.totalNanoseconds
         retryPolicy = request.retrying?.policy ?? manager.retryPolicy
+        departures = request.departures
         idempotency = request.retrying?.idempotency ?? .byMethod
         holder = manager.session?.holder
 

@@ -96,7 +96,7 @@
                 try Self.putTokens(try StoredCredential(credential: .numbered(1)).encoded(), in: root)
             }
             let store = FileTokenCredentialStore(fileURL: disk.file)
-            #expect(try await store.exchange { $0 } == .numbered(1))
+            #expect(try await store.recordRefreshIntent(for: .numbered(1)) == false)
             let filler = try #require(fopen(disk.path("filler"), "w"))
             setvbuf(filler, nil, _IONBF, 0)
             let pages = (0..<17).prefix { _ in fwrite([UInt8](repeating: 0, count: 4_096), 1, 4_096, filler) == 4_096 }
@@ -104,8 +104,11 @@
             fclose(filler)
             await #expect(throws: TokenStoreError.diskFull) { try await store.save(.numbered(2)) }
             await #expect(throws: TokenStoreError.diskFull) { try await store.exchange { _ in .numbered(2) } }
-            await #expect(throws: TokenStoreError.diskFull) {
-                try await store.recordRefreshIntent(for: .numbered(1))
+            // Also a note that is there already: it says that the new tokens will find room.
+            for number in 1...2 {
+                await #expect(throws: TokenStoreError.diskFull) {
+                    try await store.recordRefreshIntent(for: .numbered(number))
+                }
             }
             #expect(try await store.load() == .numbered(1))
             #expect(try Self.names(disk) == ["tokens.json", "tokens.json.lock"])
@@ -114,6 +117,30 @@
             unlink(disk.path("filler"))
             try await store.save(.numbered(3))
             #expect(try await store.load() == .numbered(3))
+        }
+
+        @Test("On a full disk a session sends no refresh, and goes on when there is space")
+        func session() async throws {
+            let disk = try SmallDisk(pages: 16) { root in
+                try Self.putTokens(try StoredCredential(credential: .issued(0, life: 0)).encoded(), in: root)
+            }
+            let session = try SessionFixture(store: FileTokenCredentialStore(fileURL: disk.file))
+            let filler = try #require(fopen(disk.path("filler"), "w"))
+            setvbuf(filler, nil, _IONBF, 0)
+            let pages = (0..<17).prefix { _ in fwrite([UInt8](repeating: 0, count: 4_096), 1, 4_096, filler) == 4_096 }
+            try #require(pages.count < 17, "the disk has room for 16")
+            fclose(filler)
+            guard
+                case .authentication(.refreshFailed(TokenStoreError.diskFull, _, .notSent)) = await session.call()
+                    .error()
+            else { throw Unexpected("not refused") }
+            #expect(session.transport.exchanges.isEmpty)
+            unlink(disk.path("filler"))
+            let call = session.call()
+            await session.refresh().grant(1)
+            await session.transport.exchange(1).answer()
+            #expect(await call.status() == 200)
+            #expect(try await FileTokenCredentialStore(fileURL: disk.file).load()?.refreshToken == "R1")
         }
 
         @Test("A partly written file is removed when the disk is full")

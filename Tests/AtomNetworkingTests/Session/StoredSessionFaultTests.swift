@@ -153,6 +153,100 @@ struct StoredSessionFaultTests {
         #expect(try await session.kinds(of: events) == ["signed in", "not stored", "signed in", "stored"])
     }
 
+    // MARK: A full disk
+
+    @Test("A refresh token isn't spent when its note can't be written, and the next attempt goes on with it")
+    func noteNotWritten() async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let store = FullStore(disk)
+        let session = try SessionFixture(store: store)
+        guard case .authentication(.refreshFailed(TokenStoreError.diskFull, _, .notSent)) = await session.call().error()
+        else { throw Unexpected("not refused") }
+        #expect(session.transport.exchanges.isEmpty)
+        store.isFull.set(false)
+        let call = session.call()
+        await session.refresh().grant(1)
+        await session.transport.exchange(1).answer()
+        #expect(await call.status() == 200)
+        #expect(disk.stored?.refreshToken == "R1")
+    }
+
+    @Test("An access token that is still valid is used when the note of an early refresh can't be written")
+    func earlyNoteNotWritten() async throws {
+        let store = FullStore(RecordingTokenCredentialStore(.issued(0, life: 100)))
+        let session = try SessionFixture(store: store, bearer: { $0.leeway = .seconds(60) })
+        for index in 0...1 {
+            session.time.advance(by: .seconds(45))
+            let call = session.call()
+            let exchange = await session.transport.exchange(index)
+            #expect(exchange.token == "A0")
+            exchange.answer()
+            #expect(await call.status() == 200)
+        }
+        #expect(session.refreshes.isEmpty)
+    }
+
+    @Test("What can't be stored is said by the log at each level", arguments: LogLevel.allCases)
+    func notStoredIsLogged(level: LogLevel) async throws {
+        let lines = Locked<[String]>([])
+        func log() -> [String] {
+            lines.with { lines in
+                defer { lines = [] }
+                return lines.filter { $0.contains("The token store could not be written: DiskFailure.") }
+            }
+        }
+        func session(_ store: RecordingTokenCredentialStore) throws -> SessionFixture {
+            store.saveError = DiskFailure()
+            return try SessionFixture(
+                store: store,
+                change: {
+                    $0.observers = [
+                        RequestLog(from: level) { level, line in lines.with { $0.append("\(level): \(line)") } }
+                    ]
+                })
+        }
+        let refreshing = try session(RecordingTokenCredentialStore(.issued(0, life: 0)))
+        let call = refreshing.call()
+        await refreshing.refresh().grant(1)
+        await refreshing.transport.exchange(1).answer()
+        #expect(await call.status() == 200)
+        var said = log()
+        #expect(said.count == 1 && said[0].hasPrefix("error: "))
+        // It is tried again in silence, until it is given up.
+        let isGivenUp = await eventually {
+            refreshing.time.advance(by: .seconds(60))
+            said += log()
+            return said.count == 2
+        }
+        #expect(isGivenUp)
+        try? await refreshing.atom.signOut()
+        #expect(log().count == 1)
+
+        let signingIn = try session(RecordingTokenCredentialStore())
+        try? await signingIn.atom.signIn(with: .issued(1))
+        said = log()
+        #expect(said.count == 1)
+        #expect(!said.joined().contains("A1") && !said.joined().contains("R1"))
+    }
+
+    @Test("A new refresh token beside a failure that can't be stored is announced, and so is the write that succeeds")
+    func keptRefreshTokenNotStored() async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.saveError = DiskFailure()
+        let session = try SessionFixture(store: disk)
+        let events = session.atom.events
+        let call = session.call()
+        await session.refresh().answer(#"{"access_token":"a b","token_type":"bearer","refresh_token":"R1"}"#)
+        guard case .authentication(.refreshFailed) = await call.error() else { throw Unexpected("not failed") }
+        disk.saveError = nil
+        #expect(
+            await eventually {
+                session.time.advance(by: .seconds(1))
+                return disk.stored?.refreshToken == "R1"
+            })
+        #expect(try await session.kinds(of: events) == ["not stored", "failed", "stored"])
+    }
+
     @Test("A refresh that has not begun when the app signs out sends nothing")
     func signedOutBeforeTheRefreshBegan() async throws {
         let session = try SessionFixture(lifetime: 0)
@@ -306,4 +400,29 @@ private final class GivingUpStore: TokenCredentialStore {
             }
         }
     }
+}
+
+/// A store whose disk is full: it can be read, and no note can be written.
+private final class FullStore: RefreshIntentRecording {
+    let isFull = Locked(true)
+    private let base: RecordingTokenCredentialStore
+
+    init(_ base: RecordingTokenCredentialStore) { self.base = base }
+
+    func load() async throws -> TokenCredential? { try await base.load() }
+
+    func save(_ credential: TokenCredential?) async throws { try await base.save(credential) }
+
+    func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        try await base.exchange(body)
+    }
+
+    func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
+        if isFull.value { throw TokenStoreError.diskFull }
+        return try await base.recordRefreshIntent(for: credential)
+    }
+
+    func removeRefreshIntent(for credential: TokenCredential) async { await base.removeRefreshIntent(for: credential) }
 }

@@ -567,9 +567,307 @@ struct WhoseSessionTests {
         guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
         #expect(session.transport.exchanges.count == 3)
     }
+
+    // MARK: Links
+
+    /// How a link is sent.
+    enum Way: CaseIterable, Sendable {
+        case plain, shared, stream, download
+    }
+
+    @Test("A link is sent for nobody but whose response it came in", arguments: Change.allCases, Way.allCases)
+    func link(change: Change, way: Way) async throws {
+        let session = try SessionFixture()
+        let first = try await session.page("/1", token: "A0")
+        let second = try await session.page(LinkedEndpoint("/2", in: first), token: "A0")
+        try await change.happen(in: session)
+        for response in [first, second] {
+            let error = try await session.error(of: LinkedEndpoint("/3", in: response), way)
+            guard case .authentication(.signedOut(.notSent))? = error else { throw Unexpected("\(error as Any)") }
+        }
+        #expect(session.transport.exchanges.count == 2, "neither for the next person, nor unsigned")
+        // Who asks to send it without a credential knows what it is for.
+        var unsigned = try LinkedEndpoint("/4", in: second)
+        unsigned.requiresAuthorization = false
+        _ = try await session.page(unsigned, token: nil)
+    }
+
+    @Test("So is one to another origin that the app has named", arguments: [false, true])
+    func linkOfNamedOrigins(isRedirected: Bool) async throws {
+        let names = ["api.example.com", "files.example.org"]
+        let session = try SessionFixture(
+            bearer: { bearer in
+                let origins = names.compactMap { try? BaseURL(host: $0) }
+                bearer.allowedOrigins = .only(origins)
+            })
+        let call = session.call("/1")
+        let exchange = await session.transport.exchange(0)
+        if isRedirected {
+            exchange.answer(status: 307, headers: [("Location", "https://files.example.org/1")])
+            await session.transport.exchange(1).answer()
+        } else {
+            exchange.answer()
+        }
+        let response = try await call.outcome().get()
+        let link = try LinkedEndpoint("https://files.example.org/2", in: response)
+        _ = try await session.page(link, token: "A0")
+        try await session.atom.signOut()
+        try await session.atom.signIn(with: .issued(5))
+        guard case .authentication(.signedOut(.notSent))? = try await session.error(of: link, .plain) else {
+            throw Unexpected("sent")
+        }
+    }
+
+    @Test("A link of whoever has signed in again is refused, too: it is another sign-in")
+    func linkOfTheSamePerson() async throws {
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)))
+        let response = try await session.page("/1", token: "A0")
+        try await session.atom.signOut()
+        try await session.atom.signIn(with: .issued(0))
+        let error = try await session.error(of: LinkedEndpoint("/2", in: response), .plain)
+        guard case .authentication(.signedOut(.notSent))? = error else { throw Unexpected("\(error as Any)") }
+    }
+
+    @Test("A link outlives refreshes, before it is sent and after a 401")
+    func linkAfterRefreshes() async throws {
+        let session = try SessionFixture(lifetime: 10)
+        let response = try await session.page("/1", token: "A0")
+        session.time.advance(by: .seconds(10))
+        let call = session.atom.call(try LinkedEndpoint("/2", in: response))
+        await session.refresh().grant(1)
+        let second = await session.transport.exchange(2)
+        #expect(second.token == "A1")
+        second.answer(status: 401)
+        await session.refresh(1).grant(2)
+        let again = await session.transport.exchange(4)
+        #expect(again.token == "A2")
+        again.answer()
+        _ = try await session.page(LinkedEndpoint("/3", in: try await call.outcome().get()), token: "A2")
+        _ = try await session.page(LinkedEndpoint("/4", in: response), token: "A2")
+    }
+
+    @Test("A link belongs to whoever signed the attempt that brought it, not to who was there before or after")
+    func linkOfTheLastAttempt() async throws {
+        let session = try SessionFixture()
+        let call = session.call("/1")
+        let first = await session.transport.exchange(0)
+        session.tokens.put(.issued(5))
+        first.answer(status: 401)
+        let second = await session.transport.exchange(1)
+        #expect(second.token == "A5")
+        second.answer()
+        let theirs = try await call.outcome().get()
+        _ = try await session.page(LinkedEndpoint("/2", in: theirs), token: "A5")
+
+        let late = session.call("/3")
+        let exchange = await session.transport.exchange(3)
+        session.tokens.put(.issued(6))
+        _ = try await session.page("/4", token: "A6")
+        exchange.answer()
+        let error = try await session.error(of: LinkedEndpoint("/5", in: try await late.outcome().get()), .plain)
+        guard case .authentication(.signedOut(.notSent))? = error else { throw Unexpected("\(error as Any)") }
+    }
+
+    @Test("Another process's credential may be anybody's: a link isn't sent with it", arguments: [false, true])
+    func linkAfterATakeover(isRead: Bool) async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
+        let response = try await session.page("/1", token: "A0")
+        disk.stored = .issued(5)
+        if isRead {
+            let other = session.call("/other")
+            await session.transport.exchange(1).answer(status: 401)
+            await session.transport.exchange(2).answer()
+            #expect(await other.status() == 200)
+        }
+        let call = session.atom.call(try LinkedEndpoint("/2", in: response))
+        if !isRead {
+            let sent = await session.transport.exchange(1)
+            #expect(sent.token == "A0", "nobody has read the store yet")
+            sent.answer(status: 401)
+        }
+        guard case .authentication(.signedOut)? = await call.error() else { throw Unexpected("not refused") }
+        #expect(session.transport.exchanges.count == (isRead ? 3 : 2))
+    }
+
+    @Test("A link that pauses before it is sent again is refused when its person has gone", arguments: Change.allCases)
+    func pausingLink(change: Change) async throws {
+        let session = try SessionFixture(change: { $0.retryPolicy = .standard })
+        let response = try await session.page("/1", token: "A0")
+        let call = session.atom.call(try LinkedEndpoint("/2", in: response))
+        await session.transport.exchange(1).answer(status: 503, headers: [("Retry-After", "5")])
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        try await change.happen(in: session)
+        session.time.advance(by: .seconds(5))
+        guard case .authentication(.signedOut)? = await call.error() else { throw Unexpected("not refused") }
+        #expect(session.transport.exchanges.count == 2)
+    }
+
+    @Test("A link of one person shares no exchange with requests that are anybody's")
+    func sharedLink() async throws {
+        let session = try SessionFixture()
+        let response = try await session.page("/1", token: "A0")
+        var links = try (1...2).map { _ in try LinkedEndpoint("/2", in: response) }
+        for index in links.indices { links[index].sharesIdenticalRequests = true }
+        var own = try LinkedEndpoint(
+            "https://api.example.com/2",
+            in: AtomResponse(
+                statusCode: 200, url: URL(string: "https://api.example.com/")))
+        own.sharesIdenticalRequests = true
+        let calls = (links + [own]).map { session.atom.call($0) }
+        for index in 1...2 { await session.transport.exchange(index).answer() }
+        for call in calls { #expect(await call.status() == 200) }
+        #expect(session.transport.exchanges.count == 3)
+    }
+
+    // MARK: Downloads
+
+    @Test("A download replaces no file of the next person", arguments: Change.allCases, [false, true])
+    func download(change: Change, isResumable: Bool) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("report")
+        let session = try SessionFixture()
+        let slow = session.download(to: file, isResumable: isResumable)
+        let exchange = await session.transport.exchange(0)
+        exchange.beginsFile("abc")
+        try await change.happen(in: session)
+        if !change.isOfVariable {
+            guard case .authentication(.signedOut(.answered))? = await slow.error() else {
+                throw Unexpected("not ended at once")
+            }
+            #expect(exchange.isCancelled)
+        }
+        let isAnybodyThere = change != .signOut && change != .emptiedVariable
+        if isAnybodyThere {
+            let fast = session.download(to: file, isResumable: false)
+            let other = await session.transport.exchange(1)
+            #expect(other.token == "A5")
+            other.answer("theirs")
+            #expect(await fast.status() == 200)
+        }
+        exchange.send(.data(Data("def".utf8)), .finished)
+        guard case .authentication(.signedOut(.answered))? = await slow.error() else { throw Unexpected("not told") }
+        let partial = isResumable ? ["report.partial", "report.partial.json"] : []
+        #expect(await eventually { folder.names == (isAnybodyThere ? ["report"] : []) + partial })
+        if isAnybodyThere { #expect(try Data(contentsOf: file) == Data("theirs".utf8)) }
+        #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+    }
+
+    @Test("A download whose person has gone before its head begins no file", arguments: Change.allCases)
+    func downloadBeforeItsHead(change: Change) async throws {
+        let folder = try TransferFolder()
+        let session = try SessionFixture()
+        let call = session.download(to: try folder.file("report"), isResumable: true)
+        let exchange = await session.transport.exchange(0)
+        try await change.happen(in: session)
+        exchange.beginsFile("abcdef")
+        exchange.send(.finished)
+        guard case .authentication(.signedOut(.answered))? = await call.error() else { throw Unexpected("not told") }
+        #expect(!folder.names.contains("report"))
+        #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+    }
+
+    @Test("After another process's credential, a download replaces only what was there", arguments: [false, true])
+    func downloadAfterATakeover(isWritten: Bool) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("report", Data("old".utf8))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
+        let slow = session.download(to: file, isResumable: false)
+        let exchange = await session.transport.exchange(0)
+        exchange.beginsFile("abc")
+        disk.stored = .issued(5)
+        let other = session.call("/other")
+        await session.transport.exchange(1).answer(status: 401)
+        await session.transport.exchange(2).answer()
+        #expect(await other.status() == 200)
+        if isWritten { try Data("theirs".utf8).write(to: file) }
+        exchange.send(.data(Data("def".utf8)), .finished)
+        if isWritten {
+            guard case .authentication(.signedOut)? = await slow.error() else { throw Unexpected("not refused") }
+        } else {
+            #expect(await slow.status() == 200)
+        }
+        #expect(try Data(contentsOf: file) == Data((isWritten ? "theirs" : "abcdef").utf8))
+        #expect(folder.names == ["report"])
+    }
+
+    @Test("A download outlives a refresh, and one that nobody signs is nobody's", arguments: [false, true])
+    func downloadThatGoesOn(isSigned: Bool) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("report")
+        let session = try SessionFixture(lifetime: 10)
+        let call = session.download(to: file, isResumable: false, signed: isSigned)
+        let exchange = await session.transport.exchange(0)
+        exchange.beginsFile("abc")
+        if isSigned {
+            session.time.advance(by: .seconds(10))
+            let other = session.call("/other")
+            await session.refresh().grant(1)
+            await session.transport.exchange(2).answer()
+            #expect(await other.status() == 200)
+        } else {
+            try await session.atom.signOut()
+        }
+        exchange.send(.data(Data("def".utf8)), .finished)
+        #expect(await call.status() == 200)
+        #expect(try Data(contentsOf: file) == Data("abcdef".utf8))
+        #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+    }
+}
+
+extension ScriptedExchange {
+    /// Sends a head for a file of six bytes that can be gone on with, and the first of them.
+    fileprivate func beginsFile(_ part: String) {
+        let fields = HeaderFields([.init(name: "ETag", value: "\"v\""), .init(name: "Content-Length", value: "6")])
+        send(.response(TransportResponse(statusCode: 200, headerFields: fields)), .data(Data(part.utf8)))
+    }
 }
 
 extension SessionFixture {
+    /// The response to the next request, which is signed with this token.
+    fileprivate func page(_ endpoint: any Requestable, token: String?) async throws -> AtomResponse {
+        let count = transport.exchanges.count
+        let call = atom.call(endpoint)
+        let exchange = await transport.exchange(count)
+        #expect(exchange.token == token)
+        exchange.answer()
+        return try await call.outcome().get()
+    }
+
+    fileprivate func page(_ path: String, token: String?) async throws -> AtomResponse {
+        try await page(PathEndpoint(pathText: path), token: token)
+    }
+
+    fileprivate func download(to file: URL, isResumable: Bool, signed: Bool = true) -> Call {
+        let call = Call()
+        let service = atom.enqueue(PathEndpoint(requiresAuthorization: signed))
+        call.keep(service.download(to: file, isResumable: isResumable) { call.heard($0) })
+        return call
+    }
+
+    /// How a link fails.
+    fileprivate func error(of link: LinkedEndpoint, _ way: WhoseSessionTests.Way) async throws -> AtomError? {
+        var link = link
+        link.sharesIdenticalRequests = way == .shared
+        let service = atom.enqueue(link)
+        switch way {
+        case .plain, .shared: return await atom.call(link).error()
+        case .stream:
+            do throws(AtomError) {
+                _ = try await service.bytes()
+                return nil
+            } catch { return error }
+        case .download:
+            let folder = try TransferFolder()
+            let file = try folder.file("x")
+            do throws(AtomError) {
+                try await service.download(to: file)
+                return nil
+            } catch { return error }
+        }
+    }
+
     fileprivate static let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
 
     /// A response sets the cookie `sid`, over the exchange with this number.

@@ -955,15 +955,17 @@ struct SessionChangeScriptTests {
         #expect(session.machine.store.outstanding == .overOld)
 
         var failed = session
-        failed.machine.keptRefreshToken(kept, isWritten: false, now: session.moment)
+        let failure = AuthenticationError.credentialNotStored(cause: TokenStoreError.diskFull, delivery: .notSent)
+        let told = failed.machine.keptRefreshToken(kept, failure, now: session.moment)
+        guard case .announce(.credentialNotStored)? = told.first, told.count == 1 else { throw Unexpected("\(told)") }
         #expect(failed.machine.store.outstanding == .overOld)
         #expect(failed.machine.store.retryAt != nil)
         var other = session
-        other.machine.keptRefreshToken(MachineFixture.credential(7), isWritten: true, now: session.moment)
+        _ = other.machine.keptRefreshToken(MachineFixture.credential(7), nil, now: session.moment)
         #expect(other.machine.store.outstanding == .overOld, "something newer is to be written")
-        other.machine.keptRefreshToken(MachineFixture.credential(7), isWritten: false, now: session.moment)
+        _ = other.machine.keptRefreshToken(MachineFixture.credential(7), failure, now: session.moment)
         #expect(other.machine.store.retryAt == nil)
-        session.machine.keptRefreshToken(kept, isWritten: true, now: session.moment)
+        _ = session.machine.keptRefreshToken(kept, nil, now: session.moment)
         #expect(session.machine.store.outstanding == nil)
     }
 

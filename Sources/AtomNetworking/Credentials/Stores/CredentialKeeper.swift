@@ -40,7 +40,7 @@ extension KeptCredentialStore {
         try await keeper.exchange(body)
     }
 
-    /// Records that a refresh token is about to be sent.
+    /// Records that a refresh token is about to be sent, and so finds out whether the store can be written.
     ///
     /// The note is a short salted hash, and the next stored credential replaces it.
     ///
@@ -131,10 +131,11 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
                 guard !wasGivenBack || stored?.credential?.refreshToken == credential.refreshToken else {
                     throw TokenStoreError.overtaken
                 }
-                if let intent = stored?.intent, intent.concerns(credential.refreshToken) { return true }
-                let intent = RefreshIntent(refreshToken: credential.refreshToken)
+                let found = stored?.intent.flatMap { $0.concerns(credential.refreshToken) ? $0 : nil }
+                let intent = found ?? RefreshIntent(refreshToken: credential.refreshToken)
+                // Also one that was there: what can't be written now won't take the new tokens either.
                 try keeper.medium.write(StoredCredential(credential: stored?.credential, intent: intent))
-                return false
+                return found != nil
             }
         } catch {
             // Nobody knows what others have stored meanwhile.

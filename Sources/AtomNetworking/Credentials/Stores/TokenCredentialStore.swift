@@ -96,7 +96,8 @@ public protocol RefreshIntentRecording: TokenCredentialStore {
     /// The note survives the end of the process, and is invalid when another credential has been stored.
     ///
     /// - Returns: Whether there was already such a note: the result of an earlier refresh was never stored.
-    /// - Throws: Any error; the refresh continues without the note.
+    /// - Throws: Any error. The refresh token isn't sent: what can't be written now won't take the new tokens either. The
+    ///   refresh fails with ``AuthenticationError/refreshFailed(cause:retryAt:delivery:)``, and is tried again later.
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool
 
     /// Removes the note: the server has answered without using up the refresh token.
