@@ -17,6 +17,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     /// The state after the exchange has let go of the attempt, under the exchange's lock.
     private var afterlife: Afterlife?
+    /// Whether the transport has been asked for what had arrived of the rest, under the exchange's lock.
+    private var hasLooked = false
 
     private struct Afterlife {
         /// Stops the attempt; `nil` while the transport is being called, and after the last event.
@@ -56,6 +58,13 @@ extension AttemptOnWire {
     func stop() -> (any TransportExchange)? {
         afterlife?.isStopped = true
         return afterlife?.running
+    }
+
+    /// Returns what has to look for the rest, once.
+    func looks(with running: (any TransportExchange)?) -> (any TransportExchange)? {
+        guard !hasLooked else { return nil }
+        hasLooked = true
+        return running ?? afterlife?.running
     }
 
     /// The transport has returned the handle, which is returned if it has to be cancelled.
@@ -112,5 +121,5 @@ extension AttemptOnWire {
         sink.abandon()
     }
 
-    func deadlinePassed(at now: MonotonicInstant) { exchange.restExpired(self) }
+    func deadlinePassed(at now: MonotonicInstant) { exchange.restIsLate(self, at: now) }
 }

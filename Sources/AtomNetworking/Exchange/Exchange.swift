@@ -101,12 +101,15 @@ extension Exchange {
     func cancel() { handle { $0.machine.cancelled() } }
 
     func deadlinePassed(at now: MonotonicInstant) {
-        // Never `notSent`: nobody knows how far an attempt got that is stopped.
-        let reach = delivery == .answered ? AtomError.Delivery.answered : .maybeSent
-        let question = question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: reach))
+        let question = questionAfterSilence
         // An observer may hold up what has arrived.
         let isBehind = content.withLock { $0.running }?.isBehind ?? false
         handle { $0.machine.deadlinePassed(at: now, isBehind: isBehind, question) }
+    }
+
+    private func looked(of number: Int) {
+        let (question, now) = (questionAfterSilence, manager.time.now)
+        handle { $0.machine.looked(of: number, at: now, question) }
     }
 
     func released() { admitted(.unknown) }
@@ -237,7 +240,7 @@ extension Exchange {
     /// The transport's last event of an attempt.
     private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Commands) {
         // Only for these the rest may have been limited.
-        if wire.head?.statusCode ?? 0 >= 300 { manager.deadlines.remove(wire, number: 3, disarms: true) }
+        if wire.head?.statusCode ?? 0 >= 300 { manager.deadlines.remove(wire, number: 4, disarms: true) }
         handle(wire) { content in
             if content.wire === wire {
                 content.wire = nil
@@ -250,8 +253,17 @@ extension Exchange {
         }
     }
 
+    /// The time for the rest of a response that may not be needed is over: what has arrived by now counts.
+    func restIsLate(_ wire: AttemptOnWire, at now: MonotonicInstant) {
+        let running = content.withLock { wire.looks(with: $0.wire === wire ? $0.running : nil) }
+        guard let running else { return restExpired(wire) }
+        manager.deadlines.set(now.advanced(by: ExchangeMachine.lookDuration), for: wire, number: 3)
+        running.catchUp { [self] in restExpired(wire) }
+    }
+
     /// The rest of a response that may not be needed took too long: its connection is closed.
-    func restExpired(_ wire: AttemptOnWire) {
+    private func restExpired(_ wire: AttemptOnWire) {
+        manager.deadlines.remove(wire, number: 4)
         var running: (any TransportExchange)?
         handle { content in
             // At once: between two accesses the exchange could let go of the attempt.
@@ -278,6 +290,12 @@ extension Exchange {
         handle { $0.machine.pauseChanged(isPaused, of: wire.number, at: now) }
         if !isPaused { running.resume() }
         return true
+    }
+
+    private var questionAfterSilence: RetryQuestion? {
+        // Never `notSent`: nobody knows how far an attempt got that is stopped.
+        let reach = delivery == .answered ? AtomError.Delivery.answered : .maybeSent
+        return question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: reach))
     }
 
     /// What decides whether the request is sent again; `nil` if no policy applies.
@@ -338,6 +356,7 @@ extension Exchange {
             // The attempt.
             case .sign(let place): sign(place: place, signature)
             case .send: if let wire { send(wire) }
+            case .look: look()
             case .stop: if let wire { stop(wire) }
             case .limitRest(let isKept):
                 guard let wire else { break }
@@ -426,6 +445,12 @@ extension Exchange {
         }
         unwanted?.cancel()
         if tells, let observation { tellNoted(observation) }
+    }
+
+    private func look() {
+        let (running, number) = content.withLock { ($0.running, $0.machine.number) }
+        guard let running else { return looked(of: number) }
+        running.catchUp { [self] in looked(of: number) }
     }
 
     /// Stops an attempt that was let go of, as soon as its handle is known.

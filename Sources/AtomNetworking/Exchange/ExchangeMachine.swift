@@ -13,6 +13,9 @@ struct ExchangeMachine: Sendable {
     /// So many bytes of an unwanted body are read, and of a 401's during a refresh: cheaper than a new connection.
     static let maximumRest = 1 << 16
 
+    /// How long the transport may look for what had arrived when a deadline passed.
+    static let lookDuration = Duration.milliseconds(250)
+
     let terms: Terms
     var attempt: Attempt
     var state: State
@@ -29,6 +32,8 @@ struct ExchangeMachine: Sendable {
     private(set) var isKeeping = false
     /// Whether a receiver held up what had arrived when the idle time was over.
     private(set) var wasBehind = false
+    /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
+    private(set) var lookEnd: MonotonicInstant?
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -135,7 +140,7 @@ extension ExchangeMachine {
             return Commands(.askSessionWithSlot(place: place))
         }
         number += 1
-        (isKeeping, wasBehind) = (false, false)
+        (isKeeping, wasBehind, lookEnd) = (false, false, nil)
         clock.lastActivity = now
         state = .sending(version: isAttemptSigned ? version : nil, isUnproven: isUnproven)
         var commands = Commands()
@@ -505,8 +510,8 @@ extension ExchangeMachine {
             return fail(timeout("The request timed out while it waited to be sent again"))
         case .pausing(let until) where now >= until:
             return pauseOver()
-        case .sending where isOver, .paying where isOver, .receiving where isOver:
-            return fail(tookTooLong)
+        case .paying where isOver: return fail(tookTooLong)
+        case .sending where isOver, .receiving where isOver: return look(at: now) ?? fail(tookTooLong)
         case .receiving(_, .streamed(isPaused: true)): break
         case .sending where isBehind || wasBehind, .receiving where isBehind || wasBehind || isKeeping:
             // Once more afterwards: the server may have been held back, and gets its time.
@@ -514,14 +519,36 @@ extension ExchangeMachine {
             clock.lastActivity = max(clock.lastActivity, now)
         case .sending, .receiving:
             guard now >= clock.silenceEnd else { break }
+            if let look = look(at: now) { return look }
             let error = timeout("Nothing came or went for \(clock.timeouts.idle)")
             var commands = Commands()
             return goesOn(question, or: .silence(error), at: now, &commands) ? commands : fail(error)
         case .waitingForSession, .waitingForSlot, .paying, .pausing: break
         }
+        lookEnd = nil
         var commands = Commands()
         arm(&commands)
         return commands
+    }
+
+    /// What has arrived by now counts, also if the process has stood still until after the deadline: the transport
+    /// looks once, for a moment.
+    ///
+    /// - Returns: `nil` if it has looked.
+    private mutating func look(at now: MonotonicInstant) -> Commands? {
+        let end = lookEnd ?? now.advanced(by: Self.lookDuration)
+        guard now < end else { return nil }
+        var commands = Commands(clock.set(end))
+        if lookEnd == nil { commands.append(.look) }
+        lookEnd = end
+        return commands
+    }
+
+    /// The transport has handed over what had arrived when this attempt's deadline passed.
+    mutating func looked(of number: Int, at now: MonotonicInstant, _ question: RetryQuestion? = nil) -> Commands {
+        guard number == self.number, lookEnd != nil else { return Commands() }
+        lookEnd = now
+        return deadlinePassed(at: now, question)
     }
 
     private var tookTooLong: AtomError { timeout("The request did not complete in \(clock.timeouts.total)") }
