@@ -64,7 +64,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         self.destination = destination
         self.progress = progress
         bodyLength = request.body?.length
-        if case .awaiting = listener { isAwaited = true } else { isAwaited = false }
+        let kept: Listener? = if case .awaiting = listener { nil } else { listener }
+        isAwaited = if case .awaitingAnyLate? = kept { true } else { kept == nil }
         retrying = request.retrying
         observation = manager.observation(of: request)
         let startedAt = observation?.instant ?? manager.time.now
@@ -79,7 +80,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
             hasStreamedBody: request.body?.isStream ?? false)
         content = Guarded(
-            Content(machine: ExchangeMachine(Attempt(request), terms), listener: isAwaited ? nil : listener))
+            Content(machine: ExchangeMachine(Attempt(request), terms), listener: kept))
     }
 }
 
@@ -386,6 +387,7 @@ extension Exchange {
             case .abandonBody: wire?.abandonSink()
             case .deliver(let isError): if let wire { deliver(wire, isError: isError) }
             case .tell: tellOutcome()
+            case .tellOverdue: tellOverdue()
             // Another attempt.
             case .payForRetry: payForRetry(wire)
             case .giveBack(let cost): manager.quotas.giveBack(cost, at: origin)
@@ -571,6 +573,12 @@ extension Exchange {
             settle(outcomes.accepts(head, to: nil) ? .success(response) : .failure(completed(.response(response))))
         case .response, nil: break
         }
+    }
+
+    /// Tells that the outcome is still to come.
+    private func tellOverdue() {
+        let (error, listener) = content.withLock { ($0.machine.overdue, $0.listener.take()) }
+        if let error, case .awaitingAnyLate(let overdue)? = listener { overdue(completed(error)) }
     }
 
     /// A response as the caller gets it.

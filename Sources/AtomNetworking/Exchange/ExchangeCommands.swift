@@ -47,6 +47,8 @@ extension ExchangeMachine {
         case deliver(isError: Bool)
         /// Tell the caller the outcome.
         case tell
+        /// Tell the caller that the outcome is overdue.
+        case tellOverdue
 
         // Another attempt.
         /// Pay for the retry; the answer is an event.

@@ -34,6 +34,8 @@ struct ExchangeMachine: Sendable {
     private(set) var wasBehind = false
     /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
     private(set) var lookEnd: MonotonicInstant?
+    /// With what it would have ended at its deadline, if it goes on without one.
+    private(set) var overdue: AtomError?
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -511,7 +513,8 @@ extension ExchangeMachine {
         case .pausing(let until) where now >= until:
             return pauseOver()
         case .paying where isOver: return fail(tookTooLong)
-        case .sending where isOver, .receiving where isOver: return look(at: now) ?? fail(tookTooLong)
+        case .sending where overdue != nil, .receiving where overdue != nil: break
+        case .sending where isOver, .receiving where isOver: return look(at: now) ?? timeIsOver(tookTooLong)
         case .receiving(_, .streamed(isPaused: true)): break
         case .sending where isBehind || wasBehind, .receiving where isBehind || wasBehind || isKeeping:
             // Once more afterwards: the server may have been held back, and gets its time.
@@ -522,7 +525,7 @@ extension ExchangeMachine {
             if let look = look(at: now) { return look }
             let error = timeout("Nothing came or went for \(clock.timeouts.idle)")
             var commands = Commands()
-            return goesOn(question, or: .silence(error), at: now, &commands) ? commands : fail(error)
+            return goesOn(question, or: .silence(error), at: now, &commands) ? commands : timeIsOver(error)
         case .waitingForSession, .waitingForSlot, .paying, .pausing: break
         }
         lookEnd = nil
@@ -549,6 +552,15 @@ extension ExchangeMachine {
         guard number == self.number, lookEnd != nil else { return Commands() }
         lookEnd = now
         return deadlinePassed(at: now, question)
+    }
+
+    /// Ends an attempt on the wire, or lets it go on for as long as its transport does.
+    private mutating func timeIsOver(_ error: AtomError) -> Commands {
+        guard terms.policy.outlivesDeadline else { return fail(error) }
+        (overdue, clock.end) = (error, nil)
+        var commands = Commands(clock.disarm())
+        commands.append(.tellOverdue)
+        return commands
     }
 
     private var tookTooLong: AtomError { timeout("The request did not complete in \(clock.timeouts.total)") }
@@ -602,7 +614,7 @@ extension ExchangeMachine {
             switch state {
             case .pausing(let until): until
             case .receiving(_, .streamed(isPaused: true)): nil
-            case .sending, .receiving: clock.silenceEnd
+            case .sending, .receiving: overdue == nil ? clock.silenceEnd : nil
             case .waitingForSession, .waitingForSlot, .paying, .ended: nil
             }
         commands.append(clock.arm(other))

@@ -140,7 +140,8 @@ final class RequestableQueueManager: Sendable {
     func policy(for purpose: PreparedRequest.Purpose) -> ExchangePolicy {
         switch purpose {
         case .service: policy
-        case .token, .revocation: .token
+        case .token: .token
+        case .revocation: .revocation
         }
     }
 
@@ -251,12 +252,14 @@ extension RequestableQueueManager: Redacted {}
 // MARK: - What the session asks for
 
 extension RequestableQueueManager: RefreshService {
-    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse {
+    func token(
+        replacing credential: TokenCredential?, sentAt: Moment, overdue: @escaping @Sendable (AtomError) -> Void
+    ) async -> TokenResponse {
         guard let bearer, let client = bearer.refresh.endpoint?.client,
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
         else { return .failed(AtomError.unexpected, retryAfter: nil) }
         let sent = client.grantType == .refreshToken ? credential : nil
-        return switch await PendingResponse(run(request, listener: .awaiting)).result() {
+        return switch await PendingResponse(run(request, listener: .awaitingAnyLate(overdue: overdue))).result() {
         case .success(let response):
             TokenResponse(
                 response, replacing: sent, clientSecret: client.secret, parameters: bearer.parameters,

@@ -113,7 +113,9 @@ extension SessionActor {
         let first = FirstValue<TokenResponse?>()
         // Nobody cancels it: what the server says holds the successor of a refresh token that may be spent by now.
         Task.detached(name: "Token request", priority: .userInitiated) { [self] in
-            let answer = await service.token(replacing: credential, sentAt: sentAt)
+            let answer = await service.token(replacing: credential, sentAt: sentAt) {
+                first.settle(.failed($0, retryAfter: nil))
+            }
             if !first.settle(answer) { await cameLate(number, answer, sentAt: sentAt) }
         }
         return await first.value(ifCancelled: nil)

@@ -40,10 +40,15 @@ protocol RefreshService: AnyObject, Sendable {
 
     var log: RequestLog? { get }
 
-    /// Asks the token endpoint; the request waits in no queue.
+    /// Asks the token endpoint; the request waits in no queue. Cancelling the task ends it.
     ///
-    /// - Parameter sentAt: The time now, from which the token's lifetime counts.
-    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse
+    /// - Parameters:
+    ///   - sentAt: The time now, from which the token's lifetime counts.
+    ///   - overdue: Called at most once, when the time for the refresh is over and the request may have reached the
+    ///     server; the answer, or that the connection has ended, still follows.
+    func token(
+        replacing credential: TokenCredential?, sentAt: Moment, overdue: @escaping @Sendable (AtomError) -> Void
+    ) async -> TokenResponse
 
     /// Whether there is an endpoint that revokes tokens.
     var revokes: Bool { get }

@@ -9,7 +9,7 @@ import Foundation
 /// One machine for each state that differs in what may follow.
 enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
-    case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, receiving, receivingRefused
+    case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, overdueToken, receiving, receivingRefused
     case sendingStream, receivingStream, receivingPaused, receivingSpent
     case payingAfterHead, payingAfterLoss
     case pausing, pausingUnsigned, pausingForNetwork
@@ -27,6 +27,8 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .sendingSignedAgain: return try ExchangeFixture.machine(.head401, .admitted, .slotSigned)
         case .sendingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned)
         case .sendingToken: return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned)
+        case .overdueToken:
+            return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .ringOver)
         case .receiving: return try ExchangeFixture.machine(.head200)
         case .receivingRefused: return try ExchangeFixture.machine(.head401, .refusedMissing)
         case .sendingStream: return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned)

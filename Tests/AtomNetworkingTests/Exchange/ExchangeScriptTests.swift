@@ -189,6 +189,24 @@ struct ExchangeScriptTests {
         }
     }
 
+    @Test("Only a request for a token that may have reached the server outlives its deadline")
+    func outlives() throws {
+        #expect(!ExchangePolicy.revocation.outlivesDeadline)
+        var machine = try ExchangeFixture.machine(isSigned: false, policy: .revocation, .slotUnsigned, .ringOver)
+        #expect(machine.outcome != nil && machine.overdue == nil)
+        machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .ringOver)
+        #expect(machine.outcome != nil && machine.overdue == nil)
+        for ring in [ExchangeEvent.ringSilent, .ringOver] {
+            machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, ring)
+            #expect(machine.outcome == nil && machine.overdue?.delivery == .maybeSent)
+            #expect(!ExchangeEvent.ringOver.handled(by: &machine).contains(.tellOverdue))
+            ExchangeEvent.head200.handled(by: &machine)
+            ExchangeEvent.ringOver.handled(by: &machine)
+            ExchangeEvent.finished.handled(by: &machine)
+            guard case .response = machine.outcome else { throw Unexpected("\(machine.state)") }
+        }
+    }
+
     @Test("Silence is looked for each time, and what has arrived puts it off")
     func looksAgain() throws {
         var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])

@@ -169,13 +169,28 @@ enum ExchangeTable {
         slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
         cancelled: ended cancelled maybeSent, no deadline, tell, stop
         ringEarly, ringPause: sending, deadline 11
-        ringSilent, ringOver, ringSilentAgain: ended -1001 maybeSent, no deadline, tell, stop
+        ringSilent, ringOver, ringSilentAgain: sending, no deadline, tellOverdue
         head200, headWithCookie: receiving 200
         head401, spent401: receiving 401
         head302, head302Last: receiving 302
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell
         spent307: receiving 307
         streamed200: streaming 200, deadline 11, openDestination
+        lostUnsent, lostUnsentAgain: ended -1004 notSent, abandonBody, no deadline, tell
+        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 maybeSent, abandonBody, no deadline, tell
+        offline: ended -1009 notSent, abandonBody, no deadline, tell
+        busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
+        """,
+        .overdueToken: """
+        slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
+        cancelled: ended cancelled maybeSent, no deadline, tell, stop
+        ringEarly, ringPause, ringSilent, ringOver, ringSilentAgain, ringLooks, ringOverLooks: sending, no deadline
+        head200, headWithCookie: receiving 200
+        head401, spent401: receiving 401
+        head302, head302Last: receiving 302
+        finished: ended -1011 maybeSent, abandonBody, no deadline, tell
+        spent307: receiving 307
+        streamed200: streaming 200, no deadline, openDestination
         lostUnsent, lostUnsentAgain: ended -1004 notSent, abandonBody, no deadline, tell
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 maybeSent, abandonBody, no deadline, tell
         offline: ended -1009 notSent, abandonBody, no deadline, tell

@@ -72,7 +72,7 @@ extension ExchangeWorld {
         _ before: ExchangeMachine
     ) throws(Violation) -> [Operation] {
         switch command {
-        case .nothing: return []
+        case .nothing, .tellOverdue: return []
         case .keepCookies: return number.map { [.keepCookies(index, $0)] } ?? []
         case .noteRetryAfter, .noteRedirect: return [.note(index)]
         case .openDestination:

@@ -245,7 +245,8 @@ extension ExchangeMachine.Command {
 
     var kind: Kind? {
         switch self {
-        case .nothing: nil
+        // Only a request for a token is overdue, and here is none.
+        case .nothing, .tellOverdue: nil
         case .askSession: .askSession
         case .askSessionWithSlot: .askSessionWithSlot
         case .leaveSession: .leaveSession
