@@ -74,10 +74,10 @@ extension AttemptOnWire {
         return afterlife.isStopped ? running : nil
     }
 
-    /// The last event has arrived.
-    func end() {
+    /// The last event has arrived: returns the handle, to be let go of outside the lock.
+    func end() -> (any TransportExchange)? {
         afterlife?.isOver = true
-        afterlife?.running = nil
+        return afterlife?.running.take()
     }
 }
 

@@ -36,6 +36,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var running: (any TransportExchange)?
         /// The number of the last attempt that was `wire` at its last event.
         var lastEnded = 0
+        /// Whether the transport's `start` is being called, in which it may answer: what follows waits until it returns.
+        var isStarting = false
+        /// What is started then.
+        var next: AttemptOnWire?
         /// Until it is told; `nil` for an awaiting caller.
         var listener: Listener?
         /// For an awaiting caller.
@@ -194,7 +198,7 @@ extension Exchange {
         }
         guard counts, let progress, count > 0 else { return }
         // The body counts anew in each attempt.
-        wire.sent += Int64(count)
+        wire.sent.add(count)
         let completed = bodyLength.map { min(wire.sent, $0) } ?? wire.sent
         progress.report(
             TransferProgress(completed: completed, total: bodyLength), isLast: completed == bodyLength, at: now)
@@ -242,16 +246,19 @@ extension Exchange {
     private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Commands) {
         // Only for these the rest may have been limited.
         if wire.head?.statusCode ?? 0 >= 300 { manager.deadlines.remove(wire, number: 4, disarms: true) }
+        // The handle is the app's, if the transport is: it is let go of outside the lock.
+        var running: (any TransportExchange)?
         handle(wire) { content in
             if content.wire === wire {
                 content.wire = nil
-                content.running = nil
+                running = content.running.take()
                 content.lastEnded = wire.number
             } else {
-                wire.end()
+                running = wire.end()
             }
             return event(&content.machine)
         }
+        withExtendedLifetime(running) {}
     }
 
     /// The time for the rest of a response that may not be needed is over: what has arrived by now counts.
@@ -433,20 +440,25 @@ extension Exchange {
         if isGranted { sign(place: place, .unknown) } else { queuedForSlot(place: place) }
     }
 
-    private func send(_ wire: AttemptOnWire) {
-        let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
-        // The exchange may have let go of the attempt while it was being started.
-        let (unwanted, tells) = content.withLock { content in
-            var unwanted: (any TransportExchange)?
-            if content.wire === wire {
-                content.running = running
-            } else if content.lastEnded != wire.number {
-                unwanted = wire.started(running)
+    private func send(_ first: AttemptOnWire) {
+        var next = Optional(first)
+        while let wire = next {
+            let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
+            // The exchange may have let go of the attempt while it was being started.
+            let (unwanted, tells) = content.withLock { content in
+                var unwanted: (any TransportExchange)?
+                if content.wire === wire {
+                    content.running = running
+                } else if content.lastEnded != wire.number {
+                    unwanted = wire.started(running)
+                }
+                next = content.next.take()
+                content.isStarting = next != nil
+                return (unwanted, observation != nil && content.events.beginsDelivery())
             }
-            return (unwanted, observation != nil && content.events.beginsDelivery())
+            unwanted?.cancel()
+            if tells, let observation { tellNoted(observation) }
         }
-        unwanted?.cancel()
-        if tells, let observation { tellNoted(observation) }
     }
 
     private func look() {
@@ -540,8 +552,14 @@ extension Exchange {
             if !content.machine.attempt.hasLeftOrigin { content.cookieEra = additions.cookieEra }
             let wire = AttemptOnWire(of: self, request, sink: sink, cookieEra: content.cookieEra)
             content.wire = wire
+            guard !content.isStarting else {
+                content.next = wire
+                return (commands, nil)
+            }
+            content.isStarting = true
             return (commands, wire)
         }
+        // Without an attempt nothing is sent.
         perform(commands, wire)
     }
 

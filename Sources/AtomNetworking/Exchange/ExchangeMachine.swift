@@ -430,6 +430,7 @@ extension ExchangeMachine {
         case .response(let head, let isStreamed):
             follow(head, isBodySpent: false, isStreamed: isStreamed, &commands)
         case .failure(let error), .silence(let error): end(.failure(error), .tell, &commands)
+        case .none: break
         }
         return commands
     }
