@@ -426,7 +426,8 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
 
     var isBehind: Bool { backlog.withLock { $0.size > 0 } }
 
-    func catchUp(_ done: @escaping @Sendable () -> Void) { passQueues(times: 2, done) }
+    /// Many times: the system notices a socket a little later than a timer.
+    func catchUp(_ done: @escaping @Sendable () -> Void) { passQueues(times: 20, done) }
 
     /// Goes through the queues of the session, where what has arrived waits, and then through that of the events.
     private func passQueues(times: Int, _ done: @escaping @Sendable () -> Void) {
