@@ -89,10 +89,13 @@ final class BodySequenceReader: Sendable {
     /// Copies what there is of the next part; as ``TransportBodyReader``.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Int? {
         start()
-        let (result, producer) = state.withLock { state in
+        // The bytes are the app's: they are let go of outside the lock.
+        let (result, producer, part) = state.withLock { state in
+            let part = state.part
             let result = Result { () throws(AtomError) in try take(from: &state, into: buffer) }
-            return (result, state.part.isEmpty ? state.producer.take() : nil)
+            return (result, state.part.isEmpty ? state.producer.take() : nil, part)
         }
+        withExtendedLifetime(part) {}
         producer?.resume(returning: true)
         return try result.get()
     }
@@ -142,12 +145,13 @@ final class BodySequenceReader: Sendable {
     }
 
     func close() {
-        let (task, producer, consumer) = state.withLock { state in
+        let (task, producer, consumer, part) = state.withLock { state in
             state.isClosed = true
-            state.part = Data()
+            defer { state.part = Data() }
             if state.end == nil { state.end = .failure(.cancelled(.maybeSent)) }
-            return (state.task.take(), state.producer.take(), state.consumer.take())
+            return (state.task.take(), state.producer.take(), state.consumer.take(), state.part)
         }
+        withExtendedLifetime(part) {}
         task?.cancel()
         producer?.resume(returning: false)
         consumer?()

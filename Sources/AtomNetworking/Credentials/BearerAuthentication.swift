@@ -74,9 +74,9 @@ public struct BearerAuthentication: Sendable {
 
     /// The longest time a refresh may take; those who wait have their own deadlines.
     ///
-    /// With a token endpoint, `nil`, the default, uses the service's `timeout.resource`. When the deadline passes, the
-    /// server's response may be lost, and with it a refresh token that can be used once. With a provider alone the
-    /// default is five minutes, and `nil` removes the limit.
+    /// With a token endpoint, `nil`, the default, uses the service's `timeout.resource`. When the deadline passes, those
+    /// who wait are told; the server's response is still taken if it comes later. With a provider alone the default is
+    /// five minutes, and `nil` removes the limit.
     public var deadline: Duration?
 
     /// The longest time for which the provider of ``init(endpoint:client:store:signIn:)`` may take; five minutes by

@@ -19,6 +19,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     /// The state after the exchange has let go of the attempt, under the exchange's lock.
     private var afterlife: Afterlife?
+    /// Whether the transport has been asked for what had arrived of the rest, under the exchange's lock.
+    private var hasLooked = false
 
     private struct Afterlife {
         /// Stops the attempt; `nil` while the transport is being called, and after the last event.
@@ -64,6 +66,13 @@ extension AttemptOnWire {
         return afterlife?.running
     }
 
+    /// Returns what has to look for the rest, once.
+    func looks(with running: (any TransportExchange)?) -> (any TransportExchange)? {
+        guard !hasLooked else { return nil }
+        hasLooked = true
+        return running ?? afterlife?.running
+    }
+
     /// The transport has returned the handle, which is returned if it has to be cancelled.
     func started(_ running: any TransportExchange) -> (any TransportExchange)? {
         guard let afterlife, !afterlife.isOver else { return nil }
@@ -71,10 +80,10 @@ extension AttemptOnWire {
         return afterlife.isStopped ? running : nil
     }
 
-    /// The last event has arrived.
-    func end() {
+    /// The last event has arrived: returns the handle, to be let go of outside the lock.
+    func end() -> (any TransportExchange)? {
         afterlife?.isOver = true
-        afterlife?.running = nil
+        return afterlife?.running.take()
     }
 }
 
@@ -118,5 +127,5 @@ extension AttemptOnWire {
         sink.abandon()
     }
 
-    func deadlinePassed(at now: MonotonicInstant) { exchange.restExpired(self) }
+    func deadlinePassed(at now: MonotonicInstant) { exchange.restIsLate(self, at: now) }
 }

@@ -36,6 +36,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var running: (any TransportExchange)?
         /// The number of the last attempt that was `wire` at its last event.
         var lastEnded = 0
+        /// Whether the transport's `start` is being called, in which it may answer: what follows waits until it returns.
+        var isStarting = false
+        /// What is started then.
+        var next: AttemptOnWire?
         /// Until it is told; `nil` for an awaiting caller.
         var listener: Listener?
         /// For an awaiting caller.
@@ -65,7 +69,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         self.destination = destination
         self.progress = progress
         bodyLength = request.body?.length
-        if case .awaiting = listener { isAwaited = true } else { isAwaited = false }
+        let kept: Listener? = if case .awaiting = listener { nil } else { listener }
+        isAwaited = if case .awaitingAnyLate? = kept { true } else { kept == nil }
         retrying = request.retrying
         observation = manager.observation(of: request)
         let startedAt = observation?.instant ?? manager.time.now
@@ -80,7 +85,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
             hasStreamedBody: request.body?.isStream ?? false)
         content = Guarded(
-            Content(machine: ExchangeMachine(Attempt(request), terms), listener: isAwaited ? nil : listener))
+            Content(machine: ExchangeMachine(Attempt(request), terms), listener: kept))
     }
 }
 
@@ -102,12 +107,15 @@ extension Exchange {
     func cancel() { handle { $0.machine.cancelled() } }
 
     func deadlinePassed(at now: MonotonicInstant) {
-        // Never `notSent`: nobody knows how far an attempt got that is stopped.
-        let reach = delivery == .answered ? AtomError.Delivery.answered : .maybeSent
-        let question = question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: reach))
+        let question = questionAfterSilence
         // An observer may hold up what has arrived.
         let isBehind = content.withLock { $0.running }?.isBehind ?? false
         handle { $0.machine.deadlinePassed(at: now, isBehind: isBehind, question) }
+    }
+
+    private func looked(of number: Int) {
+        let (question, now) = (questionAfterSilence, manager.time.now)
+        handle { $0.machine.looked(of: number, at: now, question) }
     }
 
     func released() { admitted(.unknown) }
@@ -191,7 +199,7 @@ extension Exchange {
         }
         guard counts, let progress, count > 0 else { return }
         // The body counts anew in each attempt.
-        wire.sent += Int64(count)
+        wire.sent.add(count)
         let completed = bodyLength.map { min(wire.sent, $0) } ?? wire.sent
         progress.report(
             TransferProgress(completed: completed, total: bodyLength), isLast: completed == bodyLength, at: now)
@@ -238,21 +246,33 @@ extension Exchange {
     /// The transport's last event of an attempt.
     private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Commands) {
         // Only for these the rest may have been limited.
-        if wire.head?.statusCode ?? 0 >= 300 { manager.deadlines.remove(wire, number: 3, disarms: true) }
+        if wire.head?.statusCode ?? 0 >= 300 { manager.deadlines.remove(wire, number: 4, disarms: true) }
+        // The handle is the app's, if the transport is: it is let go of outside the lock.
+        var running: (any TransportExchange)?
         handle(wire) { content in
             if content.wire === wire {
                 content.wire = nil
-                content.running = nil
+                running = content.running.take()
                 content.lastEnded = wire.number
             } else {
-                wire.end()
+                running = wire.end()
             }
             return event(&content.machine)
         }
+        withExtendedLifetime(running) {}
+    }
+
+    /// The time for the rest of a response that may not be needed is over: what has arrived by now counts.
+    func restIsLate(_ wire: AttemptOnWire, at now: MonotonicInstant) {
+        let running = content.withLock { wire.looks(with: $0.wire === wire ? $0.running : nil) }
+        guard let running else { return restExpired(wire) }
+        manager.deadlines.set(now.advanced(by: ExchangeMachine.lookDuration), for: wire, number: 3)
+        running.catchUp { [self] in restExpired(wire) }
     }
 
     /// The rest of a response that may not be needed took too long: its connection is closed.
-    func restExpired(_ wire: AttemptOnWire) {
+    private func restExpired(_ wire: AttemptOnWire) {
+        manager.deadlines.remove(wire, number: 4)
         var running: (any TransportExchange)?
         handle { content in
             // At once: between two accesses the exchange could let go of the attempt.
@@ -279,6 +299,12 @@ extension Exchange {
         handle { $0.machine.pauseChanged(isPaused, of: wire.number, at: now) }
         if !isPaused { running.resume() }
         return true
+    }
+
+    private var questionAfterSilence: RetryQuestion? {
+        // Never `notSent`: nobody knows how far an attempt got that is stopped.
+        let reach = delivery == .answered ? AtomError.Delivery.answered : .maybeSent
+        return question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: reach))
     }
 
     /// What decides whether the request is sent again; `nil` if no policy applies.
@@ -339,6 +365,7 @@ extension Exchange {
             // The attempt.
             case .sign(let place): sign(place: place, signature)
             case .send: if let wire { send(wire) }
+            case .look: look()
             case .stop: if let wire { stop(wire) }
             case .limitRest(let isKept):
                 guard let wire else { break }
@@ -368,6 +395,7 @@ extension Exchange {
             case .abandonBody: wire?.abandonSink()
             case .deliver(let isError): if let wire { deliver(wire, isError: isError) }
             case .tell: tellOutcome()
+            case .tellOverdue: tellOverdue()
             // Another attempt.
             case .payForRetry: payForRetry(wire)
             case .giveBack(let cost): manager.quotas.giveBack(cost, at: origin)
@@ -413,20 +441,31 @@ extension Exchange {
         if isGranted { sign(place: place, .unknown) } else { queuedForSlot(place: place) }
     }
 
-    private func send(_ wire: AttemptOnWire) {
-        let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
-        // The exchange may have let go of the attempt while it was being started.
-        let (unwanted, tells) = content.withLock { content in
-            var unwanted: (any TransportExchange)?
-            if content.wire === wire {
-                content.running = running
-            } else if content.lastEnded != wire.number {
-                unwanted = wire.started(running)
+    private func send(_ first: AttemptOnWire) {
+        var next = Optional(first)
+        while let wire = next {
+            let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
+            // The exchange may have let go of the attempt while it was being started.
+            let (unwanted, tells) = content.withLock { content in
+                var unwanted: (any TransportExchange)?
+                if content.wire === wire {
+                    content.running = running
+                } else if content.lastEnded != wire.number {
+                    unwanted = wire.started(running)
+                }
+                next = content.next.take()
+                content.isStarting = next != nil
+                return (unwanted, observation != nil && content.events.beginsDelivery())
             }
-            return (unwanted, observation != nil && content.events.beginsDelivery())
+            unwanted?.cancel()
+            if tells, let observation { tellNoted(observation) }
         }
-        unwanted?.cancel()
-        if tells, let observation { tellNoted(observation) }
+    }
+
+    private func look() {
+        let (running, number) = content.withLock { ($0.running, $0.machine.number) }
+        guard let running else { return looked(of: number) }
+        running.catchUp { [self] in looked(of: number) }
     }
 
     /// Stops an attempt that was let go of, as soon as its handle is known.
@@ -518,8 +557,14 @@ extension Exchange {
             let wire = AttemptOnWire(
                 of: self, request, sink: sink, cookieEra: content.cookieEra, departures: content.departures)
             content.wire = wire
+            guard !content.isStarting else {
+                content.next = wire
+                return (commands, nil)
+            }
+            content.isStarting = true
             return (commands, wire)
         }
+        // Without an attempt nothing is sent.
         perform(commands, wire)
     }
 
@@ -551,6 +596,12 @@ extension Exchange {
             settle(outcomes.accepts(head, to: nil) ? .success(response) : .failure(completed(.response(response))))
         case .response, nil: break
         }
+    }
+
+    /// Tells that the outcome is still to come.
+    private func tellOverdue() {
+        let (error, listener) = content.withLock { ($0.machine.overdue, $0.listener.take()) }
+        if let error, case .awaitingAnyLate(let overdue)? = listener { overdue(completed(error)) }
     }
 
     /// A response as the caller gets it.

@@ -25,8 +25,12 @@ struct ExchangeClock: Sendable {
     /// Sets the deadline: the end of the time, or this if it comes first.
     mutating func arm(_ other: MonotonicInstant?) -> ExchangeMachine.Command {
         guard let next = end.map({ end in other.map { min(end, $0) } ?? end }) ?? other else { return disarm() }
+        return set(next)
+    }
+
+    mutating func set(_ deadline: MonotonicInstant) -> ExchangeMachine.Command {
         lastChange += 1
-        return .setDeadline(next, number: lastChange)
+        return .setDeadline(deadline, number: lastChange)
     }
 
     mutating func disarm() -> ExchangeMachine.Command {

@@ -25,6 +25,8 @@ extension ExchangeMachine {
         case sign(place: Int)
         /// Hand the attempt to the transport.
         case send
+        /// Let the transport hand over what has arrived; the answer is an event.
+        case look
         /// Stop the attempt, and let go of it.
         case stop
         /// Read the rest of the response for a while only, so that its connection can be used again. The caller
@@ -45,6 +47,8 @@ extension ExchangeMachine {
         case deliver(isError: Bool)
         /// Tell the caller the outcome.
         case tell
+        /// Tell the caller that the outcome is overdue.
+        case tellOverdue
 
         // Another attempt.
         /// Pay for the retry; the answer is an event.

@@ -5,6 +5,8 @@ extension Exchange {
     enum Listener {
         /// A caller that calls `wake` and then `takeOutcome`.
         case awaiting
+        /// The same, who takes what comes after the deadline too, and hears once that it is overdue.
+        case awaitingAnyLate(overdue: @Sendable (AtomError) -> Void)
         /// A completion of the SDK, called on the thread of the outcome.
         ///
         /// - Parameter closing: Called before observers hear of the end, which may ask for the same again.
@@ -18,7 +20,7 @@ extension Exchange {
         /// Tells the outcome, unless a caller takes it.
         func tell(_ outcome: Result<AtomResponse, AtomError>, _ manager: RequestableQueueManager) {
             switch self {
-            case .awaiting: break
+            case .awaiting, .awaitingAnyLate: break
             case .completion(let completion, _): completion(outcome)
             case .dispatched(let completion):
                 manager.dispatchQueue.async { [queue = manager.dispatchQueue, handler = manager.resultHandler] in

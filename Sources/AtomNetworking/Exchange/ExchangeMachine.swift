@@ -13,6 +13,9 @@ struct ExchangeMachine: Sendable {
     /// So many bytes of an unwanted body are read, and of a 401's during a refresh: cheaper than a new connection.
     static let maximumRest = 1 << 16
 
+    /// How long the transport may look for what had arrived when a deadline passed.
+    static let lookDuration = Duration.milliseconds(250)
+
     let terms: Terms
     var attempt: Attempt
     var state: State
@@ -29,6 +32,10 @@ struct ExchangeMachine: Sendable {
     private(set) var isKeeping = false
     /// Whether a receiver held up what had arrived when the idle time was over.
     private(set) var wasBehind = false
+    /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
+    private(set) var lookEnd: MonotonicInstant?
+    /// With what it would have ended at its deadline, if it goes on without one.
+    private(set) var overdue: AtomError?
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -135,7 +142,7 @@ extension ExchangeMachine {
             return Commands(.askSessionWithSlot(place: place))
         }
         number += 1
-        (isKeeping, wasBehind) = (false, false)
+        (isKeeping, wasBehind, lookEnd) = (false, false, nil)
         clock.lastActivity = now
         state = .sending(version: isAttemptSigned ? version : nil, isUnproven: isUnproven)
         var commands = Commands()
@@ -423,6 +430,7 @@ extension ExchangeMachine {
         case .response(let head, let isStreamed):
             follow(head, isBodySpent: false, isStreamed: isStreamed, &commands)
         case .failure(let error), .silence(let error): end(.failure(error), .tell, &commands)
+        case .none: break
         }
         return commands
     }
@@ -505,8 +513,9 @@ extension ExchangeMachine {
             return fail(timeout("The request timed out while it waited to be sent again"))
         case .pausing(let until) where now >= until:
             return pauseOver()
-        case .sending where isOver, .paying where isOver, .receiving where isOver:
-            return fail(tookTooLong)
+        case .paying where isOver: return fail(tookTooLong)
+        case .sending where overdue != nil, .receiving where overdue != nil: break
+        case .sending where isOver, .receiving where isOver: return look(at: now) ?? timeIsOver(tookTooLong)
         case .receiving(_, .streamed(isPaused: true)): break
         case .sending where isBehind || wasBehind, .receiving where isBehind || wasBehind || isKeeping:
             // Once more afterwards: the server may have been held back, and gets its time.
@@ -514,13 +523,44 @@ extension ExchangeMachine {
             clock.lastActivity = max(clock.lastActivity, now)
         case .sending, .receiving:
             guard now >= clock.silenceEnd else { break }
+            if let look = look(at: now) { return look }
             let error = timeout("Nothing came or went for \(clock.timeouts.idle)")
             var commands = Commands()
-            return goesOn(question, or: .silence(error), at: now, &commands) ? commands : fail(error)
+            return goesOn(question, or: .silence(error), at: now, &commands) ? commands : timeIsOver(error)
         case .waitingForSession, .waitingForSlot, .paying, .pausing: break
         }
+        lookEnd = nil
         var commands = Commands()
         arm(&commands)
+        return commands
+    }
+
+    /// What has arrived by now counts, also if the process has stood still until after the deadline: the transport
+    /// looks once, for a moment.
+    ///
+    /// - Returns: `nil` if it has looked.
+    private mutating func look(at now: MonotonicInstant) -> Commands? {
+        let end = lookEnd ?? now.advanced(by: Self.lookDuration)
+        guard now < end else { return nil }
+        var commands = Commands(clock.set(end))
+        if lookEnd == nil { commands.append(.look) }
+        lookEnd = end
+        return commands
+    }
+
+    /// The transport has handed over what had arrived when this attempt's deadline passed.
+    mutating func looked(of number: Int, at now: MonotonicInstant, _ question: RetryQuestion? = nil) -> Commands {
+        guard number == self.number, lookEnd != nil else { return Commands() }
+        lookEnd = now
+        return deadlinePassed(at: now, question)
+    }
+
+    /// Ends an attempt on the wire, or lets it go on for as long as its transport does.
+    private mutating func timeIsOver(_ error: AtomError) -> Commands {
+        guard terms.policy.outlivesDeadline else { return fail(error) }
+        (overdue, clock.end) = (error, nil)
+        var commands = Commands(clock.disarm())
+        commands.append(.tellOverdue)
         return commands
     }
 
@@ -575,7 +615,7 @@ extension ExchangeMachine {
             switch state {
             case .pausing(let until): until
             case .receiving(_, .streamed(isPaused: true)): nil
-            case .sending, .receiving: clock.silenceEnd
+            case .sending, .receiving: overdue == nil ? clock.silenceEnd : nil
             case .waitingForSession, .waitingForSlot, .paying, .ended: nil
             }
         commands.append(clock.arm(other))

@@ -12,12 +12,22 @@ struct ExchangePolicy: Sendable, Equatable {
     var redirectLimit: Int?
     /// The largest body that is collected in memory, in bytes.
     var maximumBodySize: Int
+    /// Whether what comes after its deadline is taken, once it has been sent: then the caller hears that it is overdue.
+    var outlivesDeadline = false
 
-    /// A request for a token, or to revoke one, sent once.
+    /// A request to revoke a token, sent once.
     ///
-    /// When a refresh is tried again is the session's decision. Requests that never end may use all connections but
-    /// its own.
-    static let token = ExchangePolicy(
+    /// Requests that never end may use all connections but its own.
+    static let revocation = ExchangePolicy(
         takesSlot: false, usesCookies: false, needsFreshConnection: true, retries: false, redirectLimit: nil,
         maximumBodySize: TokenRequest.maximumAnswerSize)
+
+    /// A request for a token, sent once: when a refresh is tried again is the session's decision.
+    ///
+    /// The answer holds the successor of a refresh token that may be spent, so it is never thrown away.
+    static let token = {
+        var policy = revocation
+        policy.outlivesDeadline = true
+        return policy
+    }()
 }

@@ -74,13 +74,21 @@ extension NotedEvents {
     }
 
     /// Counts bytes of the request's body.
-    mutating func countSent(_ count: Int) { traffic.bytesSent += Int64(count) }
+    mutating func countSent(_ count: Int) { traffic.bytesSent.add(count) }
 
     /// Counts bytes of a response's body.
-    mutating func countReceived(_ count: Int) { traffic.bytesReceived += Int64(count) }
+    mutating func countReceived(_ count: Int) { traffic.bytesReceived.add(count) }
 
     /// No event comes any more.
     mutating func close() { isClosed = true }
+}
+
+extension Int64 {
+    /// Adds a count that a transport may have chosen.
+    mutating func add(_ count: Int) {
+        let (sum, isTooLarge) = addingReportingOverflow(Int64(count))
+        self = isTooLarge ? count < 0 ? .min : .max : sum
+    }
 }
 
 // MARK: - Telling

@@ -141,7 +141,8 @@ final class RequestableQueueManager: Sendable {
     func policy(for purpose: PreparedRequest.Purpose) -> ExchangePolicy {
         switch purpose {
         case .service: policy
-        case .token, .revocation: .token
+        case .token: .token
+        case .revocation: .revocation
         }
     }
 
@@ -265,7 +266,7 @@ extension RequestableQueueManager: RefreshService {
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
         else { return .failed(AtomError.unexpected, retryAfter: nil) }
         let sent = client.grantType == .refreshToken ? credential : nil
-        return switch await PendingResponse(run(request, listener: .awaiting)).result() {
+        return switch await PendingResponse(run(request, listener: .awaitingAnyLate(overdue: overdue))).result() {
         case .success(let response):
             TokenResponse(
                 response, replacing: sent, clientSecret: client.secret, parameters: bearer.parameters,

@@ -62,6 +62,16 @@ final class SessionGate: Sendable {
         }
     }
 
+    /// Whether it is this holder's session, and a variable holds what was read last: one look, as there is one before
+    /// each element of a stream.
+    func isUnchanged(of holder: SessionHolder) -> Bool {
+        let current = keeper.current
+        return guarded.with { machine in
+            guard machine.holder == holder else { return false }
+            return current.map { machine.store.isUnchanged($0) } ?? true
+        }
+    }
+
     /// How many people have gone: what was kept for one of them is nobody else's.
     var departures: Int { guarded.with { $0.departures } }
 

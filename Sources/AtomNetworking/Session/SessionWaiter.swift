@@ -40,7 +40,7 @@ protocol RefreshService: AnyObject, Sendable {
 
     var log: RequestLog? { get }
 
-    /// Asks the token endpoint; the request waits in no queue.
+    /// Asks the token endpoint; the request waits in no queue. Cancelling the task ends it.
     ///
     /// - Parameters:
     ///   - sentAt: The time now, from which the token's lifetime counts.

@@ -76,10 +76,11 @@ final class RequestSharing: Sendable {
 
     /// Tells the outcome of an exchange to its callers.
     private func ended(_ number: Int, _ outcome: Result<AtomResponse, AtomError>) {
-        let callers = state.withLock { state in
-            state.exchanges[number] = nil
-            return state.requests.ended(number).compactMap { state.callers.removeValue(forKey: $0) }
+        let (callers, exchange) = state.withLock { state in
+            let callers = state.requests.ended(number).compactMap { state.callers.removeValue(forKey: $0) }
+            return (callers, state.exchanges.removeValue(forKey: number))
         }
+        withExtendedLifetime(exchange) {}
         for caller in callers { caller.settle(outcome) }
     }
 

@@ -179,7 +179,7 @@ final class StreamedResponse: ResponseDestination {
     /// The exchange has ended.
     func ended(_ outcome: Result<AtomResponse, AtomError>) {
         let now = time.now
-        let reader = state.withLock { state in
+        let (reader, exchange, attempt) = state.withLock { state in
             state.end = outcome.map { _ in }
             state.lifetime = state.openedAt?.duration(to: now) ?? .zero
             if case .success(let response) = outcome, state.head == nil {
@@ -187,11 +187,10 @@ final class StreamedResponse: ResponseDestination {
                 state.head = response.replacing(data: Data())
                 if !response.data.isEmpty { state.parts.append(response.data) }
             }
-            state.exchange = nil
-            state.attempt = nil
-            return state.reader.take()
+            return (state.reader.take(), state.exchange.take(), state.attempt.take())
         }
         reader?.resume()
+        withExtendedLifetime((exchange, attempt)) {}
     }
 
     private func changePause() {
@@ -250,12 +249,7 @@ final class StreamedResponse: ResponseDestination {
                 let known = try takePart()
                 changePause()
                 switch known {
-                case .part(let part):
-                    if let holder, session?.isStill(of: holder) == false {
-                        drop()
-                        throw .authentication(.signedOut(delivery: .answered))
-                    }
-                    return part
+                case .part(let part): return part
                 case .end: return nil
                 case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflowed > 0 || $0.isDropped }
                 }
@@ -267,12 +261,13 @@ final class StreamedResponse: ResponseDestination {
 
     /// Ends the reading if the reader has been cancelled, or has signed out.
     ///
-    /// Asked before each line or event, also while there is enough to read.
+    /// Asked before each part, line, value or event, also while there is enough to read.
     func check() throws(AtomError) {
-        let isRevoked = state.withLock { $0.isRevoked }
-        guard isRevoked || Task.isCancelled else { return }
+        let (isRevoked, holder) = state.withLock { ($0.isRevoked, $0.holder) }
+        let isOver = isRevoked || holder.map { session?.isStill(of: $0) == false } ?? false
+        guard isOver || Task.isCancelled else { return }
         drop()
-        throw naming(isRevoked ? .authentication(.signedOut(delivery: .answered)) : .cancelled(.answered))
+        throw naming(isOver ? .authentication(.signedOut(delivery: .answered)) : .cancelled(.answered))
     }
 
     /// Waits for so long, or until the reader is cancelled or signs out.
@@ -341,11 +336,12 @@ final class StreamedResponse: ResponseDestination {
 
     /// Nobody reads any more: the exchange is closed.
     func drop() {
-        let (entered, isWriting) = state.withLock { state in
+        let (entered, isWriting, parts) = state.withLock { state in
             state.isDropped = true
-            state.parts = PartQueue()
-            return (state.entered.take(), state.overflowing > state.overflowed)
+            defer { state.parts = PartQueue() }
+            return (state.entered.take(), state.overflowing > state.overflowed, state.parts)
         }
+        withExtendedLifetime(parts) {}
         if !isWriting { overflow.withLock { $0 = nil } }
         if let entered { session?.pauseEnded(entered) }
         close()

@@ -24,11 +24,12 @@ final class DeadlineQueue: Sendable {
     init(time: any TimeSource) { self.time = time }
 
     deinit {
-        let alarm = deadlines.withLock { deadlines in
-            deadlines.heap = []
-            return deadlines.alarm.take()
+        let (alarm, heap) = deadlines.withLock { deadlines in
+            defer { deadlines.heap = [] }
+            return (deadlines.alarm.take(), deadlines.heap)
         }
         alarm?.invalidate()
+        withExtendedLifetime(heap) {}
     }
 
     var count: Int { deadlines.withLock { $0.heap.count } }

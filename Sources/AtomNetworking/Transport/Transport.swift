@@ -82,6 +82,13 @@ public protocol TransportExchange: Sendable {
     /// A disk or an observer may hold it up: then silence isn't the server's, and the idle time isn't over. This is
     /// called on any thread, when that time would be over, and must not wait. The default is `false`.
     var isBehind: Bool { get }
+
+    /// Reads what has arrived, gives it to `receive`, and then calls `done`.
+    ///
+    /// The process may have stood still until a deadline had passed, with the response in the socket. This is called on
+    /// any thread, when the exchange's time would be over, and must not wait. `done` may be called on any thread, also
+    /// inside this call, and the SDK waits for it for a moment only. The default calls it at once.
+    func catchUp(_ done: @escaping @Sendable () -> Void)
 }
 
 extension TransportExchange {
@@ -91,6 +98,8 @@ extension TransportExchange {
     public func resume() {}
     /// Not known.
     public var isBehind: Bool { false }
+    /// Has read it already.
+    public func catchUp(_ done: @escaping @Sendable () -> Void) { done() }
 }
 
 /// The result of `start` when nothing could be started.

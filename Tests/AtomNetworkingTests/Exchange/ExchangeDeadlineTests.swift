@@ -34,6 +34,80 @@ import Testing
         #expect(transport.exchanges[0].isCancelled)
     }
 
+    /// Starts exchanges whose server has answered, as far as `arrived` says, and whose transport hasn't looked.
+    private struct SleepingTransport: Transport {
+        let base = ScriptedTransport.held()
+        let arrived: @Sendable (ScriptedExchange) -> Void
+        /// Whether the transport never says that it has looked.
+        var isStuck = false
+
+        func start(
+            _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+        ) -> any TransportExchange {
+            let running = base.start(request, receive: receive)
+            return Started(base: running, exchange: base.exchanges[base.exchanges.count - 1], transport: self)
+        }
+
+        private struct Started: TransportExchange {
+            let base: any TransportExchange
+            let exchange: ScriptedExchange
+            let transport: SleepingTransport
+
+            func cancel() { base.cancel() }
+
+            func catchUp(_ done: @escaping @Sendable () -> Void) {
+                transport.arrived(exchange)
+                if !transport.isStuck { done() }
+            }
+        }
+    }
+
+    private func start(_ transport: SleepingTransport, request: Double, resource: Double) -> Call {
+        var configuration = ServiceConfiguration(
+            dispatchQueue: DispatchQueue(label: "completions"),
+            timeout: ServiceTimeout(request: request, resource: resource))
+        configuration.transport = transport
+        let call = Call()
+        call.keep(Atom(configuration, time: time).enqueue(PathEndpoint()).resume { call.heard($0) })
+        return call
+    }
+
+    @Test(
+        "What has arrived by the time a deadline is handled counts", arguments: [(10, 100), (100, 10)], [false, true])
+    func arrived(timeout: (request: Double, resource: Double), isStuck: Bool) async {
+        let transport = SleepingTransport(arrived: { $0.answer() }, isStuck: isStuck)
+        let call = start(transport, request: timeout.request, resource: timeout.resource)
+        time.advance(by: .seconds(3_600))
+        #expect(await call.status() == 200)
+    }
+
+    @Test("A transport that looks for ever, or finds a part only, puts no deadline off by more than a moment")
+    func looksForEver() async {
+        for (arrived, isStuck) in [(false, true), (true, true), (true, false)] {
+            let transport = SleepingTransport(
+                arrived: { exchange in
+                    if arrived { exchange.send(.response(TransportResponse(statusCode: 200))) }
+                }, isStuck: isStuck)
+            let call = start(transport, request: 10, resource: 10)
+            time.advance(by: .seconds(10))
+            #expect(transport.base.exchanges[0].isCancelled == !isStuck)
+            time.advance(by: ExchangeMachine.lookDuration)
+            #expect(transport.base.exchanges[0].isCancelled)
+            #expect(await call.error()?.delivery == (arrived ? .answered : .maybeSent))
+        }
+    }
+
+    @Test("What has arrived of a rest that isn't needed leaves its connection open")
+    func rest() async {
+        let transport = SleepingTransport(arrived: { $0.send(.finished) })
+        let call = start(transport, request: 10, resource: 10)
+        transport.base.exchanges[0].redirect(to: "/again")
+        time.advance(by: AttemptOnWire.unwantedRestDuration)
+        #expect(!transport.base.exchanges[0].isCancelled)
+        transport.base.exchanges[1].answer()
+        #expect(await call.status() == 200)
+    }
+
     @Test(
         "Whatever goes either way puts the idle timeout off",
         arguments: [TransportEvent.sent(1), .response(TransportResponse(statusCode: 200)), .data(Data([1]))])

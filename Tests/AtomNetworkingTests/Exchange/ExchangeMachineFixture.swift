@@ -9,7 +9,7 @@ import Foundation
 /// One machine for each state that differs in what may follow.
 enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
-    case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, receiving, receivingRefused
+    case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, overdueToken, receiving, receivingRefused
     case sendingStream, receivingStream, receivingPaused, receivingSpent
     case payingAfterHead, payingAfterLoss
     case pausing, pausingUnsigned, pausingForNetwork
@@ -27,6 +27,8 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .sendingSignedAgain: return try ExchangeFixture.machine(.head401, .admitted, .slotSigned)
         case .sendingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned)
         case .sendingToken: return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned)
+        case .overdueToken:
+            return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .ringOver)
         case .receiving: return try ExchangeFixture.machine(.head200)
         case .receivingRefused: return try ExchangeFixture.machine(.head401, .refusedMissing)
         case .sendingStream: return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned)
@@ -49,7 +51,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
 /// All that a machine hears, by the name that the table uses.
 enum ExchangeEvent: String, CaseIterable, Sendable {
     case admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned
-    case admittedWithSlot, cancelled, ringEarly, ringSilent, ringOver
+    case admittedWithSlot, cancelled, ringEarly, ringSilent, ringOver, ringLooks, ringOverLooks
     case sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept
     case restExpired, oldRestExpired, refusedByDestination
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
@@ -63,12 +65,22 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     @discardableResult
     func handled(by machine: inout ExchangeMachine) -> [ExchangeMachine.Command] {
         var commands = commands(of: &machine).all
+        // The transport has nothing that a deadline could be too early for, unless the event says that it looks.
+        if self != .ringLooks, self != .ringOverLooks, commands.last == .look, let end = machine.lookEnd {
+            commands = machine.deadlinePassed(at: end, ringQuestion).all
+        }
         // What a retry costs is paid at once, unless the event says something else.
         if self != .busyOffered, self != .lostOffered, let retry = machine.unpaidRetry, commands.contains(.payForRetry)
         {
             commands += machine.paid(self != .busyUnpaid && self != .lostUnpaid, for: retry).all
         }
         return commands
+    }
+
+    /// A ring that offers a retry.
+    private var ringQuestion: RetryQuestion? {
+        self == .ringSilentAgain
+            ? ExchangeFixture.question(.connection(.timedOut), .maybeSent, true, false) : nil
     }
 
     private func commands(of machine: inout ExchangeMachine) -> ExchangeMachine.Commands {
@@ -102,8 +114,9 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .admittedWithSlot: return machine.admitted(withSlotAt: 3)
         case .cancelled: return machine.cancelled()
         case .ringEarly: return machine.deadlinePassed(at: now)
-        case .ringSilent: return machine.deadlinePassed(at: ExchangeFixture.instant(50))
-        case .ringOver: return machine.deadlinePassed(at: ExchangeFixture.instant(100))
+        case .ringSilent, .ringLooks, .ringSilentAgain:
+            return machine.deadlinePassed(at: ExchangeFixture.instant(50), ringQuestion)
+        case .ringOver, .ringOverLooks: return machine.deadlinePassed(at: ExchangeFixture.instant(100))
         case .sent:
             machine.sent(by: number, at: now)
             return ExchangeMachine.Commands()
@@ -147,9 +160,6 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
             return machine.failed(
                 failure(.cannotConnectToHost, .notSent), number,
                 question(.connection(.cannotConnectToHost), .notSent, false, false), at: now)
-        case .ringSilentAgain:
-            return machine.deadlinePassed(
-                at: ExchangeFixture.instant(50), question(.connection(.timedOut), .maybeSent, true, false))
         case .offline:
             return machine.failed(
                 failure(.notConnectedToInternet, .notSent), number,

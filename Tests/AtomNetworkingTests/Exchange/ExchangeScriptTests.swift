@@ -152,6 +152,77 @@ struct ExchangeScriptTests {
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(79))
         #expect(machine.outcome == nil)
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(80))
+        _ = machine.looked(of: 1, at: ExchangeFixture.instant(80))
+        #expect(machine.outcome != nil)
+    }
+
+    @Test("What has arrived by the time a deadline is handled counts as arrived", arguments: [50, 100])
+    func arrivedInTime(instant: Int) throws {
+        var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
+        let now = ExchangeFixture.instant(instant)
+        #expect(machine.deadlinePassed(at: now).all.last == .look)
+        _ = machine.headArrived(TransportResponse(statusCode: 200), of: 1, at: now)
+        _ = machine.partArrived(1, of: 1, at: now)
+        _ = machine.finished(1)
+        guard case .response = machine.outcome else { throw Unexpected("\(machine.state)") }
+        #expect(machine.looked(of: 1, at: now).count == 0)
+    }
+
+    @Test("Who looks has a moment for it, once, and a server that drips is over when its time is")
+    func looksOnce() throws {
+        let now = ExchangeFixture.instant(100)
+        let moment = ExchangeMachine.lookDuration
+        for endsByItself in [true, false] {
+            var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
+            #expect(machine.deadlinePassed(at: now).all.last == .look)
+            _ = machine.headArrived(TransportResponse(statusCode: 200), of: 1, at: now)
+            // An older deadline, or another change of it.
+            #expect(!machine.deadlinePassed(at: now).all.contains(.look))
+            _ = machine.partArrived(1, of: 1, at: now)
+            #expect(machine.outcome == nil)
+            if endsByItself {
+                _ = machine.looked(of: 1, at: now)
+            } else {
+                _ = machine.deadlinePassed(at: now.advanced(by: moment))
+            }
+            guard case .failure = machine.outcome else { throw Unexpected("\(machine.state)") }
+        }
+    }
+
+    @Test("Only a request for a token that may have reached the server outlives its deadline")
+    func outlives() throws {
+        #expect(!ExchangePolicy.revocation.outlivesDeadline)
+        var machine = try ExchangeFixture.machine(isSigned: false, policy: .revocation, .slotUnsigned, .ringOver)
+        #expect(machine.outcome != nil && machine.overdue == nil)
+        machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .ringOver)
+        #expect(machine.outcome != nil && machine.overdue == nil)
+        for ring in [ExchangeEvent.ringSilent, .ringOver] {
+            machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, ring)
+            #expect(machine.outcome == nil && machine.overdue?.delivery == .maybeSent)
+            #expect(!ExchangeEvent.ringOver.handled(by: &machine).contains(.tellOverdue))
+            ExchangeEvent.head200.handled(by: &machine)
+            ExchangeEvent.ringOver.handled(by: &machine)
+            ExchangeEvent.finished.handled(by: &machine)
+            guard case .response = machine.outcome else { throw Unexpected("\(machine.state)") }
+        }
+    }
+
+    @Test("Silence is looked for each time, and what has arrived puts it off")
+    func looksAgain() throws {
+        var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
+        _ = machine.headArrived(TransportResponse(statusCode: 200), of: 1, at: ExchangeFixture.instant(1))
+        for instant in [20, 40, 60] {
+            let now = ExchangeFixture.instant(instant)
+            #expect(machine.deadlinePassed(at: now).all.last == .look)
+            _ = machine.partArrived(1, of: 1, at: now)
+            let commands = machine.looked(of: 1, at: now).all.map { ExchangeTable.describe([$0], machine) }
+            #expect(commands == ["receiving 200, deadline \(instant + 10)"])
+        }
+        // That of an attempt before doesn't count.
+        #expect(machine.deadlinePassed(at: ExchangeFixture.instant(80)).all.last == .look)
+        #expect(machine.looked(of: 0, at: ExchangeFixture.instant(80)).count == 0)
+        #expect(machine.outcome == nil)
+        _ = machine.looked(of: 1, at: ExchangeFixture.instant(80))
         #expect(machine.outcome != nil)
     }
 
@@ -166,6 +237,7 @@ struct ExchangeScriptTests {
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(69))
         #expect(machine.outcome == nil)
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(70))
+        _ = machine.looked(of: 1, at: ExchangeFixture.instant(70))
         #expect(machine.outcome != nil)
     }
 
@@ -202,7 +274,8 @@ struct ExchangeScriptTests {
         machine.sent(by: 1, at: ExchangeFixture.instant(5))
         let early = machine.deadlinePassed(at: ExchangeFixture.instant(11))
         #expect(ExchangeTable.describe(early.all, machine) == "sending 7, deadline 15")
-        let late = machine.deadlinePassed(at: ExchangeFixture.instant(15))
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(15))
+        let late = machine.looked(of: 1, at: ExchangeFixture.instant(15))
         #expect(
             ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, no deadline, tell, stop"
         )

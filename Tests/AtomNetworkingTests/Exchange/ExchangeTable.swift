@@ -14,21 +14,21 @@ enum ExchangeTable {
         .asksSession: """
         admittedWithSlot: lane in its place, sign at 3
         admitted: lane, enterLane
-        queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session, deadline 100
+        queuedBySession, ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: session, deadline 100
         refusedMissing, refusedOver: ended authentication notSent, leaveSession, tell, releaseNotice
         cancelled: ended cancelled notSent, leaveSession, tell
-        ringOver: ended authentication notSent, leaveSession, tell
+        ringOver, ringOverLooks: ended authentication notSent, leaveSession, tell
         queuedWithSlot: session, deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .rejectedAndArriving: """
         admittedWithSlot: lane in its place, letGo, sign at 3
         admitted: lane, letGo, enterLane
-        queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session after a 401 (0), deadline 100
+        queuedBySession, ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: session after a 401 (0), deadline 100
         refusedMissing: receiving 401 that was rejected, deadline 11
         refusedOver: ended authentication answered, no deadline, leaveSession, tell, stop, releaseNotice
         cancelled: ended cancelled answered, no deadline, leaveSession, tell, stop
-        ringOver: ended authentication answered, no deadline, leaveSession, tell, stop
+        ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, tell, stop
         part: session after a 401 (1), keepPart
         bigPart, sinkFailed, restExpired, refusedByDestination: session after a 401 (given up), stop
         finished: session after a 401 (0), keepBody
@@ -41,34 +41,34 @@ enum ExchangeTable {
         .rejectedAndComplete: """
         admittedWithSlot: lane in its place, sign at 3
         admitted: lane, enterLane
-        queuedBySession, ringEarly, ringSilent, ringSilentAgain,
+        queuedBySession, ringEarly, ringSilent, ringLooks, ringSilentAgain,
             ringPause: session after a 401 (complete), deadline 100
         refusedMissing: ended 401 with 2 bytes, no deadline, tell, releaseNotice
         refusedOver: ended authentication answered, no deadline, leaveSession, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leaveSession, tell
-        ringOver: ended authentication answered, no deadline, leaveSession, tell
+        ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, tell
         queuedWithSlot: session after a 401 (complete), deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .rejectedAndGivenUp: """
         admittedWithSlot: lane in its place, sign at 3
         admitted: lane, enterLane
-        queuedBySession, ringEarly, ringSilent, ringSilentAgain,
+        queuedBySession, ringEarly, ringSilent, ringLooks, ringSilentAgain,
             ringPause: session after a 401 (given up), deadline 100
         refusedMissing: ended 401 with 0 bytes, no deadline, tell, releaseNotice
         refusedOver: ended authentication answered, no deadline, leaveSession, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leaveSession, tell
-        ringOver: ended authentication answered, no deadline, leaveSession, tell
+        ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, tell
         queuedWithSlot: session after a 401 (given up), deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .keepsItsPlace: """
         admitted: lane in its place, enterLane at 3
-        queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session in its place, deadline 100
+        queuedBySession, ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: session in its place, deadline 100
         refusedMissing, refusedOver: ended authentication notSent, leaveSession, tell, releaseNotice
         admittedWithSlot: lane in its place, sign at 3
         cancelled: ended cancelled notSent, leaveSession, tell
-        ringOver: ended authentication notSent, leaveSession, tell
+        ringOver, ringOverLooks: ended authentication notSent, leaveSession, tell
         queuedWithSlot: session in its place, deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
@@ -77,11 +77,13 @@ enum ExchangeTable {
         slotSigned: sending 7, deadline 11, send
         slotUnsigned: session in its place, askSessionWithSlot at 3
         cancelled: ended cancelled notSent, tell
-        ringEarly, ringSilent, ringSilentAgain, ringPause: lane, deadline 100
-        ringOver: ended -1001 notSent, tell
+        ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: lane, deadline 100
+        ringOver, ringOverLooks: ended -1001 notSent, tell
         slotUseless: ended authentication notSent, tell, giveSlotBack
         """,
         .sendingSigned: """
+        ringLooks: sending 7, deadline 50, look
+        ringOverLooks: sending 7, deadline 100, look
         cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
         ringEarly, ringPause: sending 7, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
@@ -108,6 +110,8 @@ enum ExchangeTable {
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         """,
         .sendingSignedAgain: """
+        ringLooks: sending 7, deadline 50, look
+        ringOverLooks: sending 7, deadline 100, look
         cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
         ringEarly, ringPause: sending 7, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
@@ -133,6 +137,8 @@ enum ExchangeTable {
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         """,
         .sendingUnsigned: """
+        ringLooks: sending, deadline 50, look
+        ringOverLooks: sending, deadline 100, look
         cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
         ringEarly, ringPause: sending, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
@@ -158,10 +164,12 @@ enum ExchangeTable {
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         """,
         .sendingToken: """
+        ringLooks: sending, deadline 50, look
+        ringOverLooks: sending, deadline 100, look
         slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
         cancelled: ended cancelled maybeSent, no deadline, tell, stop
         ringEarly, ringPause: sending, deadline 11
-        ringSilent, ringOver, ringSilentAgain: ended -1001 maybeSent, no deadline, tell, stop
+        ringSilent, ringOver, ringSilentAgain: sending, no deadline, tellOverdue
         head200, headWithCookie: receiving 200
         head401, spent401: receiving 401
         head302, head302Last: receiving 302
@@ -173,7 +181,24 @@ enum ExchangeTable {
         offline: ended -1009 notSent, abandonBody, no deadline, tell
         busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
         """,
+        .overdueToken: """
+        slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
+        cancelled: ended cancelled maybeSent, no deadline, tell, stop
+        ringEarly, ringPause, ringSilent, ringOver, ringSilentAgain, ringLooks, ringOverLooks: sending, no deadline
+        head200, headWithCookie: receiving 200
+        head401, spent401: receiving 401
+        head302, head302Last: receiving 302
+        finished: ended -1011 maybeSent, abandonBody, no deadline, tell
+        spent307: receiving 307
+        streamed200: streaming 200, no deadline, openDestination
+        lostUnsent, lostUnsentAgain: ended -1004 notSent, abandonBody, no deadline, tell
+        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 maybeSent, abandonBody, no deadline, tell
+        offline: ended -1009 notSent, abandonBody, no deadline, tell
+        busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
+        """,
         .receiving: """
+        ringLooks: receiving 200, deadline 50, look
+        ringOverLooks: receiving 200, deadline 100, look
         cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
         ringEarly, ringPause: receiving 200, deadline 11
         ringSilent, ringOver: ended -1001 answered holding a slot, no deadline, tell, stop
@@ -191,6 +216,8 @@ enum ExchangeTable {
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         """,
         .receivingRefused: """
+        ringLooks: receiving 401 that was rejected, deadline 50, look
+        ringOverLooks: receiving 401 that was rejected, deadline 100, look
         cancelled: ended cancelled answered, no deadline, tell, releaseNotice, stop
         ringEarly, ringPause: receiving 401 that was rejected, deadline 11
         ringSilent, ringOver, ringSilentAgain: ended -1001 answered, no deadline, tell, releaseNotice, stop
@@ -203,6 +230,8 @@ enum ExchangeTable {
         offline: ended -1009 answered, abandonBody, no deadline, tell, releaseNotice
         """,
         .sendingStream: """
+        ringLooks: sending 7, deadline 50, look
+        ringOverLooks: sending 7, deadline 100, look
         cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
         ringEarly, ringPause: sending 7, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
@@ -229,6 +258,8 @@ enum ExchangeTable {
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         """,
         .receivingStream: """
+        ringLooks: streaming 200, deadline 50, look
+        ringOverLooks: streaming 200, deadline 100, look
         cancelled: ended cancelled answered, no deadline, tell, stop
         ringEarly, goesOn, ringPause: streaming 200, deadline 11
         ringSilent, ringOver, ringSilentAgain: ended -1001 answered, no deadline, tell, stop
@@ -243,6 +274,7 @@ enum ExchangeTable {
         offline: ended -1009 answered, abandonBody, no deadline, tell
         """,
         .receivingPaused: """
+        ringLooks, ringOverLooks: streaming 200 paused, no deadline
         cancelled: ended cancelled answered, no deadline, tell, stop
         ringEarly, ringSilent, ringOver, paused, ringSilentAgain, ringPause: streaming 200 paused, no deadline
         part, bigPart: streaming 200 paused, keepPart
@@ -256,6 +288,8 @@ enum ExchangeTable {
         offline: ended -1009 answered, abandonBody, no deadline, tell
         """,
         .receivingSpent: """
+        ringLooks: receiving 307 spent, deadline 50, look
+        ringOverLooks: receiving 307 spent, deadline 100, look
         cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
         ringEarly, ringPause: receiving 307 spent, deadline 11
         ringSilent, ringOver, ringSilentAgain: ended -1001 answered holding a slot, no deadline, tell, stop
@@ -269,15 +303,15 @@ enum ExchangeTable {
         """,
         .payingAfterHead: """
         cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
-        ringEarly, ringSilent, ringSilentAgain, ringPause: paying, deadline 100
-        ringOver: ended -1001 answered holding a slot, no deadline, tell, stop
+        ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: paying, deadline 100
+        ringOver, ringOverLooks: ended -1001 answered holding a slot, no deadline, tell, stop
         paid: pausing until 6, noteRetry, letGo, pause, giveSlotBack
         unpaid: receiving 503
         """,
         .payingAfterLoss: """
         cancelled: ended cancelled maybeSent, no deadline, tell
-        ringEarly, ringSilent, ringSilentAgain, ringPause: paying, deadline 100
-        ringOver: ended -1001 maybeSent, no deadline, tell
+        ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: paying, deadline 100
+        ringOver, ringOverLooks: ended -1001 maybeSent, no deadline, tell
         paid: pausing until 6, noteRetry, pause
         unpaid: ended -1005 maybeSent, no deadline, tell
         """,
@@ -286,24 +320,24 @@ enum ExchangeTable {
             refusedOffline: ended authentication answered, no deadline, leavePause, giveBack 5, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leavePause, giveBack 5, tell
         ringEarly, pauseNoted: pausing until 6, deadline 6
-        ringSilent, ringSilentAgain, ringPause: session, leavePause, askSession
-        ringOver: ended -1001 answered, no deadline, leavePause, giveBack 5, tell
+        ringSilent, ringLooks, ringSilentAgain, ringPause: session, leavePause, askSession
+        ringOver, ringOverLooks: ended -1001 answered, no deadline, leavePause, giveBack 5, tell
         """,
         .pausingUnsigned: """
         refusedMissing, refusedOver,
             refusedOffline: ended authentication answered, no deadline, leavePause, giveBack 5, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leavePause, giveBack 5, tell
         ringEarly, pauseNoted: pausing until 6, deadline 6
-        ringSilent, ringSilentAgain, ringPause: lane, leavePause, enterLane
-        ringOver: ended -1001 answered, no deadline, leavePause, giveBack 5, tell
+        ringSilent, ringLooks, ringSilentAgain, ringPause: lane, leavePause, enterLane
+        ringOver, ringOverLooks: ended -1001 answered, no deadline, leavePause, giveBack 5, tell
         """,
         .pausingForNetwork: """
         refusedMissing, refusedOver,
             refusedOffline: ended authentication notSent, no deadline, leavePause, tell, releaseNotice
         cancelled: ended cancelled notSent, no deadline, leavePause, tell
         ringEarly, pauseNoted: pausing until 6, deadline 6
-        ringSilent, networkReturned, ringSilentAgain, ringPause: session, leavePause, askSession
-        ringOver: ended -1009 notSent, no deadline, leavePause, tell
+        ringSilent, ringLooks, networkReturned, ringSilentAgain, ringPause: session, leavePause, askSession
+        ringOver, ringOverLooks: ended -1009 notSent, no deadline, leavePause, tell
         """,
         .ended: """
         queuedBySession: ended 200, leaveSession

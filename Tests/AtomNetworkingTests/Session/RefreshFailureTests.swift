@@ -197,7 +197,41 @@ import Testing
         }
         #expect((cause as? AtomError)?.delivery == .maybeSent)
         #expect(error?.description.contains("lost") == true)
-        #expect(refresh.isCancelled)
+        #expect(!refresh.isCancelled, "the answer holds the successor of a refresh token that may be spent")
+    }
+
+    /// How a request for a token ends after its deadline.
+    enum LateEnd: CaseIterable { case granted, lost, cancelled }
+
+    @Test("A token answer that comes after its deadline is taken", arguments: LateEnd.allCases)
+    func overdue(end: LateEnd) async throws {
+        let session = try SessionFixture(bearer: { $0.deadline = .seconds(10) })
+        let (manager, time, overdue) = (session.atom.manager, session.time, Locked<[AtomError]>([]))
+        let asking = Task {
+            await manager.token(replacing: .issued(0), sentAt: Moment(instant: time.now, date: time.date)) { error in
+                overdue.with { $0.append(error) }
+            }
+        }
+        let refresh = await session.refresh()
+        for _ in 0..<3 { time.advance(by: .seconds(10)) }
+        #expect(overdue.value.count == 1)
+        let error = overdue.value.first
+        guard case .session(let cause as URLError) = error else { throw Unexpected("\(String(describing: error))") }
+        #expect(cause.code == .timedOut && error?.delivery == .maybeSent && error?.request?.attempts == 1)
+        #expect(!refresh.isCancelled)
+        switch end {
+        case .granted: refresh.grant(1)
+        case .lost: refresh.send(.failed(TransportFailure(URLError(.networkConnectionLost))))
+        case .cancelled: asking.cancel()
+        }
+        switch (end, await asking.value) {
+        case (.granted, .granted(let credential, _)): #expect(credential.accessToken == "A1")
+        case (.lost, .failed(let error, _, _)): #expect((error as? AtomError)?.delivery == .maybeSent)
+        case (.cancelled, .failed(let error, _, _)): #expect((error as? AtomError)?.isCancelled == true)
+        case (_, let answer): throw Unexpected("\(answer)")
+        }
+        #expect(refresh.isCancelled == (end == .cancelled))
+        #expect(overdue.value.count == 1)
     }
 
     @Test func aRefreshLoopIsBounded() async throws {

@@ -302,6 +302,39 @@ struct WhoseSessionTests {
         #expect(exchange.isCancelled)
     }
 
+    @Test(
+        "Nothing more of a part that has arrived is read for the next person", arguments: Change.allCases,
+        ["lines", "values", "events"])
+    func partOfTheOneBefore(change: Change, kind: String) async throws {
+        let session = try SessionFixture()
+        let service = session.atom.enqueue(PathEndpoint())
+        let reading = Task { () -> (Int, AtomError?) in
+            var count = 0
+            func read<Stream: AsyncSequence>(_ stream: Stream) async throws {
+                for try await _ in stream {
+                    count += 1
+                    if count == 1 { try await change.happen(in: session) }
+                }
+            }
+            do {
+                switch kind {
+                case "lines": try await read(service.lines())
+                case "values": try await read(service.jsonLines(of: Int.self))
+                default: try await read(service.serverSentEvents())
+                }
+                return (count, nil)
+            } catch { return (count, error as? AtomError) }
+        }
+        let exchange = await session.transport.exchange(0)
+        let text = kind == "events" ? "data: 1\n\n" : "1\n"
+        exchange.send(
+            .response(TransportResponse(statusCode: 200, headerFields: SessionFixture.events)),
+            .data(Data(String(repeating: text, count: 100).utf8)), .finished)
+        let (count, error) = await reading.value
+        #expect(count == 1)
+        guard case .authentication(.signedOut)? = error else { throw Unexpected("\(String(describing: error))") }
+    }
+
     @Test("An open stream ends at a sign-in or a sign-out, also while the server is silent", arguments: [true, false])
     func silentStream(isReconnecting: Bool) async throws {
         for change in Change.allCases where !change.isOfVariable {

@@ -110,6 +110,24 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.all)
+    func whatHasArrivedWhenTheResourceTimeoutIsHandledCounts(over transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer { _ in .text("in time") }
+        defer { server.stop() }
+        let (time, isHeldUp, release) = (ManualClock(), Signal(), DispatchSemaphore(value: 0))
+        let observer = RecordingObserver { event in
+            guard case .answered = event.kind else { return }
+            isHeldUp.raise()
+            release.wait()
+        }
+        let atom = Atom.forTest(over: transport, request: 10, resource: 10, time: time) { $0.observers = [observer] }
+        let call = atom.call(server.endpoint())
+        await isHeldUp.wait()
+        time.advance(by: .seconds(10))
+        release.signal()
+        #expect(await call.outcome().text == "in time")
+    }
+
+    @Test(arguments: TransportUnderTest.all)
     func theResourceTimeoutSpansRedirects(over transport: TransportUnderTest) async throws {
         let time = ManualClock()
         let server = try LoopbackServer { _ in

@@ -10,6 +10,8 @@ final class Retry: Sendable {
         case failure(AtomError)
         /// The attempt is being stopped.
         case silence(AtomError)
+        /// None: it has been paid for.
+        case none
     }
 
     let setback: RetryPolicy.Setback
@@ -108,7 +110,10 @@ final class Retries: Sendable {
         failures: [AttemptFailure], last: Retry, cost: Int, lastNumber: Int, networkDeadline: MonotonicInstant? = nil
     ) {
         self.failures = failures
-        self.last = last
+        // Without the error, which is the app's, if the transport is: it is not to be let go of under a lock.
+        self.last = Retry(
+            after: last.setback, until: last.until, cost: last.cost, of: last.quota,
+            waitsForNetwork: last.waitsForNetwork, or: .none)
         self.cost = cost
         self.lastNumber = lastNumber
         self.networkDeadline = networkDeadline

@@ -76,11 +76,12 @@
         /// Closes it behind the reading that runs, and elsewhere: the system may take its
         /// time, and so may what the app does when its stream is cancelled.
         func close() {
-            state.withLock { state in
+            let consumer = state.withLock { state in
                 state.isClosed = true
                 state.parts = []
-                state.consumer = nil
+                return state.consumer.take()
             }
+            withExtendedLifetime(consumer) {}
             queue.async { self.reader.close() }
         }
 

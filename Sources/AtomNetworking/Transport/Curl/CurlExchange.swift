@@ -96,6 +96,8 @@
 
         var isBehind: Bool { loop.delivery.holds(self) }
 
+        func catchUp(_ done: @escaping @Sendable () -> Void) { loop.catchUp(self, done) }
+
         /// More of the request's body can be read.
         func bodyIsReadable() { loop.goOn(self) }
 

@@ -14,6 +14,20 @@
             case cancel(CurlExchange)
             /// The receiver has caught up with a paused body.
             case goOn(CurlExchange)
+            /// What has arrived is to be handed over.
+            case look(Look)
+        }
+
+        /// Until two turns of the loop in succession have brought nothing, and all has been delivered.
+        fileprivate final class Look: @unchecked Sendable {
+            let exchange: CurlExchange
+            let done: @Sendable () -> Void
+            // Only the loop's thread uses it.
+            var quietTurns = 0
+
+            init(_ exchange: CurlExchange, _ done: @escaping @Sendable () -> Void) {
+                (self.exchange, self.done) = (exchange, done)
+            }
         }
 
         fileprivate struct Inbox {
@@ -57,6 +71,7 @@
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
         @exclusivity(unchecked) private var events: [EventDelivery.Item] = []
+        @exclusivity(unchecked) private var looks: [Look] = []
         /// Transfers with something that hasn't been handed over.
         @exclusivity(unchecked) private var busy: [CurlTransfer] = []
         /// Transfers that have an exchange, or had one that was cancelled.
@@ -207,6 +222,12 @@
             wake { $0.add(.goOn(exchange)) }
         }
 
+        func catchUp(_ exchange: CurlExchange, _ done: @escaping @Sendable () -> Void) {
+            // If it isn't taken, it is let go of outside the lock.
+            let look = Look(exchange, done)
+            wake { $0.add(.look(look)) }
+        }
+
         enum Demand {
             case more
             /// The delivery is told when the caller wants more.
@@ -273,6 +294,7 @@
                 for command in commands { follow(command) }
                 // Not the capacity of a burst.
                 if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
+                if !looks.isEmpty { readArrived(multi) }
                 work(multi)
                 collectEnded(multi)
                 limitConnections(multi)
@@ -282,6 +304,7 @@
                 }
                 for transfer in busy { transfer.handOver() }
                 busy.removeAll(keepingCapacity: true)
+                if !looks.isEmpty { countQuietTurns() }
                 let isBehind = delivery.add(&events)
                 guard mustSleep() else { continue }
                 let wasRestless = sockets.wait(sleep(isBehind: isBehind)) { descriptor, ready in
@@ -325,9 +348,31 @@
             }
         }
 
+        /// Reads from the connections of those whose deadline has passed.
+        private func readArrived(_ multi: atom_curl_multi) {
+            for case let transfer? in looks.map(\.exchange.transfer) where !transfer.isHeldBack {
+                atom_curl_multi_act(multi, transfer.socket.descriptor, ATOM_CURL_POLL_IN)
+            }
+        }
+
+        /// Ends each look for which nothing more has arrived.
+        private func countQuietTurns() {
+            looks.removeAll { look in
+                let isQuiet = !events.contains { $0.exchange === look.exchange }
+                look.quietTurns = isQuiet ? look.quietTurns + 1 : 0
+                guard look.quietTurns > 1, look.exchange.transfer?.isHeldBack != true,
+                    !delivery.holds(look.exchange)
+                else { return false }
+                // Code of the app may run there.
+                DispatchQueue(label: "AtomNetworking.CurlTransport").async(execute: look.done)
+                return true
+            }
+        }
+
         /// How long the thread sleeps, in milliseconds; -1 for no limit.
         private func sleep(isBehind: Bool) -> CInt {
-            var earliest = isBehind ? Self.now(after: 5) : UInt64.max
+            if looks.contains(where: { $0.quietTurns < 2 }) { return 0 }
+            var earliest = isBehind || !looks.isEmpty ? Self.now(after: 5) : UInt64.max
             if let due { earliest = min(earliest, due) }
             if let cleaning { earliest = min(earliest, cleaning) }
             if let reminder { earliest = min(earliest, reminder.at) }
@@ -390,6 +435,7 @@
                 .goOn(let exchange) where exchange.transfer == nil:
                 events.append(EventDelivery.Item(exchange: exchange, event: nil))
             case .start(let exchange): begin(exchange)
+            case .look(let look): looks.append(look)
             case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):

@@ -59,7 +59,7 @@
         @exclusivity(unchecked) private var refusedExpectation: TransportResponse?
         @exclusivity(unchecked) private var bodyOffset: Int64 = 0
         @exclusivity(unchecked) private var reported: Int64 = 0
-        @exclusivity(unchecked) private var socket = CurlSockets.Use.none
+        @exclusivity(unchecked) private(set) var socket = CurlSockets.Use.none
         /// Why the system gave no socket; 0 if it did.
         @exclusivity(unchecked) private var socketError: CInt = 0
         /// Where the newest connection of the exchange leads, if it has opened one.
@@ -74,7 +74,7 @@
         /// The connection that was prepared for, where libcurl doesn't tell of sending.
         @exclusivity(unchecked) private var passage = Passage()
         /// Whether libcurl keeps a part of the response, until the receiver has caught up.
-        @exclusivity(unchecked) private var isHeldBack = false
+        @exclusivity(unchecked) private(set) var isHeldBack = false
         /// Whether the response to a request with a body has none itself.
         @exclusivity(unchecked) private var isBare = false
         /// Why the server's certificate is not accepted, while it is looked at.

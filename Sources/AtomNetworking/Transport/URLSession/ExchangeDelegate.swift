@@ -43,6 +43,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
                 }
             exchanges.withLock { exchanges in
                 exchange.task = task
+                exchange.session = session
                 exchanges[task.taskIdentifier] = exchange
             }
             task.resume()
@@ -89,6 +90,10 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
             exchanges.withLock { _ in exchange.task }.map(change) != nil
         }
     #endif
+
+    fileprivate func session(of exchange: DataTaskExchange) -> URLSession? {
+        exchanges.withLock { _ in exchange.session }
+    }
 
     private func exchange(of task: URLSessionTask) -> DataTaskExchange? {
         exchanges.withLock { $0[task.taskIdentifier] }
@@ -342,6 +347,7 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     // These are accessed only under the delegate's lock.
     /// The task; `nil` until the exchange has been started.
     var task: URLSessionTask?
+    weak var session: URLSession?
     /// Whether the task may be cancelled.
     var isResumed = false
     var isCancelled = false
@@ -419,6 +425,15 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     }
 
     var isBehind: Bool { backlog.withLock { $0.size > 0 } }
+
+    /// Many times: the system notices a socket a little later than a timer.
+    func catchUp(_ done: @escaping @Sendable () -> Void) { passQueues(times: 20, done) }
+
+    /// Goes through the queues of the session, where what has arrived waits, and then through that of the events.
+    private func passQueues(times: Int, _ done: @escaping @Sendable () -> Void) {
+        guard times > 0, let session = delegate.session(of: self) else { return delivery.async(execute: done) }
+        session.getAllTasks { [self] _ in passQueues(times: times - 1, done) }
+    }
 
     #if canImport(FoundationNetworking)
         /// Lets the session wait: a suspended task would lose its connection.

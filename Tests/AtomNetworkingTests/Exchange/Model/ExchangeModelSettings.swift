@@ -286,6 +286,8 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug(.sign, .doubled, in: "a token that dies in the lane"),
         PlantedExchangeBug(.send, .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug(.send, .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.look, .leftOut, in: "401s while time runs out"),
+        PlantedExchangeBug(.look, .doubled, in: "401s while time runs out"),
         PlantedExchangeBug(.stop, .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug(.limitRest, .leftOut, in: "redirects"),
         // The response.

@@ -91,6 +91,8 @@ extension ExchangeWorld {
         key.add(machine.hasRetried)
         key.add(machine.isKeeping)
         key.add(machine.wasBehind)
+        key.add(machine.lookEnd.map { Int($0.nanoseconds / 1_000_000) } ?? -1)
+        key.add(exchange.looksOwed)
         key.add(machine.reach.hashValue)
         key.add(machine.attempt.redirects)
         key.add(machine.clock.lastChange - exchange.deadlineNumber)

@@ -15,7 +15,12 @@ extension ExchangeWorld {
         }
         let machine = exchanges[index].sut.machine
         let letGo = letsGo ? letGo(of: index) : nil
+        if before.lookEnd == nil, machine.lookEnd != nil { exchanges[index].looksOwed += 1 }
         if case .ring(let instant, let isBehind) = event {
+            let hasLooked = before.lookEnd.map { ModelledExchange.instant(instant) >= $0 } ?? false
+            if !hasLooked, isOnWire(before), !isOnWire(machine) {
+                throw Violation("exchange \(index) ends before its transport has looked for what has arrived (G14)")
+            }
             if isBehind, instant == ModelledExchange.silence, machine.hasEnded || machine.unpaidRetry != nil,
                 isOnWire(before)
             {
@@ -24,6 +29,8 @@ extension ExchangeWorld {
             if case .pausing = before.state, instant < ModelledExchange.pauseEnd, !isPausing(index) {
                 throw Violation("exchange \(index) goes on before its pause is over")
             }
+        }
+        if event.isOfTime {
             if wasPaused, machine.hasEnded, !before.hasEnded {
                 throw Violation("exchange \(index) runs out of time while its reader is slow (G14)")
             }
@@ -65,7 +72,7 @@ extension ExchangeWorld {
         _ before: ExchangeMachine
     ) throws(Violation) -> [Operation] {
         switch command {
-        case .nothing: return []
+        case .nothing, .tellOverdue: return []
         case .keepCookies: return number.map { [.keepCookies(index, $0)] } ?? []
         case .noteRetryAfter, .noteRedirect: return [.note(index)]
         case .openDestination:
@@ -106,6 +113,9 @@ extension ExchangeWorld {
             let number = exchanges[index].wires.count
             exchanges[index].wire = number
             return [.hand(index, number), .started(index, number)]
+        case .look:
+            guard case .ring(let instant, _) = event else { throw Violation("nothing has rung") }
+            return [.look(index, at: instant)]
         case .stop: return number.map { [.stop(index, $0)] } ?? []
         case .limitRest(let isKept): return number.map { [.limitRest(index, $0, order: isKept ? 1 : 2)] } ?? []
         case .keepPart:
@@ -239,6 +249,7 @@ extension ExchangeWorld {
             let machine = exchange.sut.machine
             if exchange.retries > 1 { throw Violation("exchange \(index) is retried twice (G6)") }
             try checkNotes(of: index)
+            guard exchange.looksOwed == 0 else { throw Violation("exchange \(index) looks not once for a deadline") }
             if machine.hasEnded {
                 if exchange.deadline != nil { throw Violation("a deadline of exchange \(index) is left armed") }
                 if exchange.tellings == 0 { throw Violation("exchange \(index) has ended and nobody was told (G5)") }
@@ -337,6 +348,13 @@ extension ExchangeWorld {
 }
 
 extension ModelledExchange.Event {
+    var isOfTime: Bool {
+        switch self {
+        case .ring, .looked: true
+        default: false
+        }
+    }
+
     /// The attempt that this is the last event of.
     var endedAttempt: Int? {
         switch self {
@@ -351,7 +369,7 @@ extension ModelledExchange.Event {
         case .head(_, let number), .part(_, let number), .partKept(let number), .finished(let number),
             .bodyKept(let number),
             .failed(let number, _), .restExpired(let number), .sinkFailed(let number),
-            .refusedByDestination(let number), .pauseChanged(_, let number):
+            .refusedByDestination(let number), .pauseChanged(_, let number), .looked(let number, _):
             number
         case .paid(_, let number): number
         default: nil

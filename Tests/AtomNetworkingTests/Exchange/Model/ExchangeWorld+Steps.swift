@@ -218,6 +218,9 @@ extension ExchangeWorld {
             return try admit(index, slot: place, of: origin)
         case .hand, .started, .stop, .limitRest, .deliver, .keepBody, .abandon:
             return try performOnWire(operation)
+        case .look(let index, let instant):
+            exchanges[index].looksOwed -= 1
+            return [.event(index, .looked(exchanges[index].sut.machine.number, at: instant))]
         case .tell(let index):
             return try tell(index)
         case .holdNotice:

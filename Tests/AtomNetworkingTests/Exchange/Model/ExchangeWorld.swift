@@ -48,6 +48,8 @@ struct ExchangeWorld: ModelledWorld {
         case abandon(Int, Int)
         case stop(Int, Int)
         case limitRest(Int, Int, order: Int)
+        /// For what had arrived at this time.
+        case look(Int, at: Int)
         case holdNotice
         case releaseNotice
         case announce
@@ -115,6 +117,8 @@ struct ExchangeWorld: ModelledWorld {
         var notes = 0
         /// How often a destination has asked for another response.
         var restarts = 0
+        /// How often the transport is still to be asked for what has arrived.
+        var looksOwed = 0
         var deadline: Int?
         var deadlineNumber = 0
         /// When the clock rings.

@@ -31,6 +31,7 @@ struct ModelledExchange {
         case pauseNoted
         case paid(Bool, Int?)
         case networkReturned(Int)
+        case looked(Int, at: Int)
     }
 
     /// When the exchange's time is up, and when the wire has been silent for
@@ -175,6 +176,10 @@ struct ModelledExchange {
             guard let paying else { return ExchangeMachine.Commands() }
             return machine.paid(isPaid || bug == .retriedUnpaid, for: paying)
         case .networkReturned(let number): return machine.networkReturned(after: number)
+        case .looked(let number, let instant):
+            return machine.looked(
+                of: number, at: Self.instant(instant),
+                question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent)))
         }
     }
 
@@ -231,7 +236,7 @@ extension ExchangeMachine.Command {
     enum Kind: String, CaseIterable {
         case askSession, askSessionWithSlot, leaveSession, tokenAccepted, tokenRejected, releaseNotice
         case enterLane, leaveLane, giveSlotBack
-        case sign, send, stop, limitRest
+        case sign, send, look, stop, limitRest
         case keepCookies, openDestination, keepPart, dropPart, keepBody, abandonBody, deliver, tell
         case payForRetry, giveBack, pause, leavePause
         case setDeadline, removeDeadline
@@ -240,7 +245,8 @@ extension ExchangeMachine.Command {
 
     var kind: Kind? {
         switch self {
-        case .nothing: nil
+        // Only a request for a token is overdue, and here is none.
+        case .nothing, .tellOverdue: nil
         case .askSession: .askSession
         case .askSessionWithSlot: .askSessionWithSlot
         case .leaveSession: .leaveSession
@@ -252,6 +258,7 @@ extension ExchangeMachine.Command {
         case .giveSlotBack: .giveSlotBack
         case .sign: .sign
         case .send: .send
+        case .look: .look
         case .stop: .stop
         case .limitRest: .limitRest
         case .keepCookies: .keepCookies

@@ -39,6 +39,12 @@
                 return String(decoding: head, as: UTF8.self)
             }
 
+            /// Whether the other side's system has all that was written.
+            var hasArrived: Bool {
+                var unacknowledged: Int32 = 0
+                return ioctl(socket.descriptor, UInt(TIOCOUTQ), &unacknowledged) == 0 && unacknowledged == 0
+            }
+
             /// Waits for the end of the other side.
             func drain() { while !read().isEmpty {} }
         }

@@ -34,6 +34,44 @@
             }
         }
 
+        @Test("Who asks for what has arrived hears of the end of that when all of it has been received")
+        func catchingUp() async throws {
+            let (writes, hasWritten) = (DispatchSemaphore(value: 0), Signal())
+            let server = try ByteServer { line in
+                _ = line.readHead()
+                line.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+                writes.wait()
+                line.write("hello")
+                while !line.hasArrived { usleep(100) }
+                hasWritten.raise()
+                line.drain()
+                return .close
+            }
+            defer { server.stop() }
+            let release = DispatchSemaphore(value: 0)
+            let (isStuck, isDone, events) = (Signal(), Signal(), EventRecorder())
+            let transport = try CurlTransport()
+            let base = try BaseURL(scheme: .http, host: "127.0.0.1", port: server.port)
+            let running = transport.start(try TransportRequest(base: base, path: URLPath("/x"))) { event in
+                events.receive(event)
+                guard case .response = event else { return }
+                isStuck.raise()
+                release.wait()
+            }
+            await isStuck.wait()
+            writes.signal()
+            await hasWritten.wait()
+            let text = Locked<String?>(nil)
+            running.catchUp {
+                text.set(events.text)
+                isDone.raise()
+            }
+            #expect(text.value == nil)
+            release.signal()
+            await isDone.wait()
+            #expect(text.value == "hello")
+        }
+
         @Test("A receiver that doesn't return holds up no last event after the transport was let go of")
         func stuckAtTheEnd() async throws {
             let gate = LoopbackServer.Gate()
