@@ -7,9 +7,26 @@ extension Atom {
     ///
     /// The last call of a command: if the process ended before, the session could be lost. It is shorter than the ten
     /// seconds that many supervisors wait between SIGTERM and SIGKILL.
-    func finishBeforeExit() async {
+    ///
+    /// - Parameter events: Those of the session since before the command's request.
+    /// - Returns: Why new tokens aren't stored, if they aren't: the next command can't use the session.
+    func finishBeforeExit(_ events: AsyncStream<SessionEvent>) async -> AtomError? {
         // In a task of its own: a cancelled one would not wait.
         await Task { await finishRefresh(within: .seconds(8)) }.value
+        let heard = Task {
+            var failure: AtomError?
+            for await event in events {
+                switch event {
+                case .credentialNotStored(let error): failure = .authentication(error)
+                case .credentialStored, .credentialChanged, .signedOut: failure = nil
+                default: break
+                }
+            }
+            return failure
+        }
+        // It hears what has been said until now.
+        heard.cancel()
+        return await heard.value
     }
 }
 

@@ -189,44 +189,32 @@ struct StoredSessionFaultTests {
     @Test("What can't be stored is said by the log at each level", arguments: LogLevel.allCases)
     func notStoredIsLogged(level: LogLevel) async throws {
         let lines = Locked<[String]>([])
-        func log() -> [String] {
-            lines.with { lines in
-                defer { lines = [] }
-                return lines.filter { $0.contains("The token store could not be written: DiskFailure.") }
-            }
+        func said() -> [String] {
+            lines.value.filter { $0.contains("The token store could not be written: DiskFailure.") }
         }
         func session(_ store: RecordingTokenCredentialStore) throws -> SessionFixture {
             store.saveError = DiskFailure()
-            return try SessionFixture(
-                store: store,
-                change: {
-                    $0.observers = [
-                        RequestLog(from: level) { level, line in lines.with { $0.append("\(level): \(line)") } }
-                    ]
-                })
+            let log = RequestLog(from: level) { level, line in lines.with { $0.append("\(level): \(line)") } }
+            return try SessionFixture(store: store, change: { $0.observers = [log] })
         }
         let refreshing = try session(RecordingTokenCredentialStore(.issued(0, life: 0)))
         let call = refreshing.call()
         await refreshing.refresh().grant(1)
         await refreshing.transport.exchange(1).answer()
         #expect(await call.status() == 200)
-        var said = log()
-        #expect(said.count == 1 && said[0].hasPrefix("error: "))
+        // The requests that waited are told first.
+        #expect(await eventually { said().count == 1 })
         // It is tried again in silence, until it is given up.
         let isGivenUp = await eventually {
             refreshing.time.advance(by: .seconds(60))
-            said += log()
-            return said.count == 2
+            return said().count == 2
         }
         #expect(isGivenUp)
         try? await refreshing.atom.signOut()
-        #expect(log().count == 1)
-
-        let signingIn = try session(RecordingTokenCredentialStore())
-        try? await signingIn.atom.signIn(with: .issued(1))
-        said = log()
-        #expect(said.count == 1)
-        #expect(!said.joined().contains("A1") && !said.joined().contains("R1"))
+        #expect(await eventually { said().count == 3 })
+        try? await session(RecordingTokenCredentialStore()).atom.signIn(with: .issued(1))
+        #expect(await eventually { said().count == 4 })
+        #expect(said().allSatisfy { $0.hasPrefix("error: ") && !$0.contains("A1") && !$0.contains("R1") })
     }
 
     @Test("A new refresh token beside a failure that can't be stored is announced, and so is the write that succeeds")

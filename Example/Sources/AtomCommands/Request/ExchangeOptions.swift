@@ -58,20 +58,32 @@ struct ExchangeOptions: ParsableArguments {
     ///   - queue: Where the SDK calls closures.
     ///   - observers: Hear what happens to it.
     ///   - resume: Sends the request.
+    /// - Returns: What came of it, and why new tokens of the session aren't stored, if they aren't.
     func send<Value: Sendable>(
         _ method: String, _ url: String, body: RequestBody? = nil, accepting statuses: ClosedRange<Int> = 200...299,
         over transport: any Transport, calling queue: DispatchQueue? = nil,
         toldTo observers: [any RequestObserver] = [], _ resume: (Service) async throws(AtomError) -> Value
-    ) async -> Result<Value, AtomError> {
-        await outcome { () async throws(AtomError) in
+    ) async -> (result: Result<Value, AtomError>, notStored: AtomError?) {
+        do throws(AtomError) {
             let request = CommandLineRequest(
                 url: try RequestURL(url), methodName: method, headers: header.map(\.item), query: query.map(\.item),
                 body: body, acceptableStatusCodes: statuses)
             let atom = try atom(for: request, over: transport, calling: queue, observers)
+            let events = atom.events
             let result = await outcome { () async throws(AtomError) in try await resume(atom.enqueue(request)) }
-            await atom.finishBeforeExit()
-            return try result.get()
+            return (result, await atom.finishBeforeExit(events))
+        } catch {
+            return (.failure(error), nil)
         }
+    }
+
+    /// The status of the command; says that new tokens of the session aren't stored.
+    func status<Value>(
+        of result: Result<Value, AtomError>, notStored: AtomError?, notes: Terminal
+    ) -> RequestExitStatus {
+        let status = RequestExitStatus(result)
+        guard let loss = notStored.flatMap({ advice(on: $0) })?.show(on: notes) else { return status }
+        return status == .success ? loss : status
     }
 
     /// What a failure of the session means for the user.

@@ -78,7 +78,7 @@ struct RequestCommand: StatusCommand {
         let recordings = exports.makeRecordings()
         // After redirects, the remaining 3xx statuses are not errors: a 304 for
         // a conditional request, or a redirect that isn't followed.
-        let result = await exchange.send(
+        let (result, notStored) = await exchange.send(
             method, url, body: try requestBody(), accepting: 200...399, over: tap,
             toldTo: exports.observers(notes: console.notes) + recordings.map { $0.recorder }
         ) { (service) async throws(AtomError) in try await service.resume() }
@@ -87,7 +87,7 @@ struct RequestCommand: StatusCommand {
         case .failure(let error): printer.show(error, exchange.advice(on: error))
         }
         let areWritten = recordings.map { $0.write(notes: console.notes) }
-        let status = RequestExitStatus(result)
+        let status = exchange.status(of: result, notStored: notStored, notes: console.notes)
         return status == .success && areWritten.contains(false) ? .fileFailed : status
     }
 

@@ -21,11 +21,12 @@ struct WhoamiCommand: StatusCommand {
             let profile = try file.profileOfUser()
             let atom = try profile.atom(file.store())
             let endpoint = AccountEndpoint.account(try profile.airline())
+            let events = atom.events
             let result = await atom.outcome(of: endpoint, expecting: Member.self)
-            await atom.finishBeforeExit()
+            let notStored = await atom.finishBeforeExit(events)
             let member = try result.get()
             console.output.print(ResponsePrinter.printable("\(member) at \(profile.server)"))
-            return .success
+            return notStored.map { SessionAdvice($0, file: file.url).show(on: console.notes) } ?? .success
         } catch {
             return SessionAdvice(error, file: file.url).show(on: console.notes)
         }

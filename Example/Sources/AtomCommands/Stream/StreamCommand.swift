@@ -48,7 +48,7 @@ struct StreamCommand: StatusCommand {
     func perform(on console: Console) async throws -> RequestExitStatus {
         let tap = WireTap()
         let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
-        let result = await exchange.send("GET", url, over: tap) { (service) async throws(AtomError) in
+        let (result, notStored) = await exchange.send("GET", url, over: tap) { (service) async throws(AtomError) in
             if events { return try await showEvents(of: service, with: printer) }
             return lines
                 ? try await showLines(of: service, with: printer) : try await showBytes(of: service, with: printer)
@@ -59,7 +59,7 @@ struct StreamCommand: StatusCommand {
             printer.note("\(count)\(times), \(ResponsePrinter.duration(tap.seconds))")
         case .failure(let error): printer.show(error, exchange.advice(on: error))
         }
-        return RequestExitStatus(result)
+        return exchange.status(of: result, notStored: notStored, notes: console.notes)
     }
 
     // Each shows the parts of the response, and returns how many there were.

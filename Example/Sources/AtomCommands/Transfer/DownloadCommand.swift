@@ -48,7 +48,8 @@ struct DownloadCommand: StatusCommand {
         let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
         let meter = TransferMeter("Download", on: quiet ? .silent : console.notes)
         let queue = DispatchQueue(label: "atom.download")
-        let result = await exchange.send("GET", url, over: tap, calling: queue) { (service) async throws(AtomError) in
+        let (result, notStored) = await exchange.send("GET", url, over: tap, calling: queue) {
+            (service) async throws(AtomError) in
             try await service.download(
                 progress: { meter.update($0) }, to: fileURL, isResumable: resume, maximumSize: maxSize)
         }
@@ -69,7 +70,7 @@ struct DownloadCommand: StatusCommand {
             if case .response = error { break }
             showRest(hadProgress: meter.progress != nil, on: console.notes)
         }
-        return RequestExitStatus(result)
+        return exchange.status(of: result, notStored: notStored, notes: console.notes)
     }
 
     /// Says what is left of a download, and how to go on.

@@ -44,7 +44,7 @@ struct UploadCommand: StatusCommand {
         let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
         let meter = TransferMeter("Upload", on: quiet ? .silent : console.notes)
         let queue = DispatchQueue(label: "atom.upload")
-        let result = await exchange.send(
+        let (result, notStored) = await exchange.send(
             method, url, body: requestBody, accepting: 200...399, over: tap, calling: queue
         ) { (service) async throws(AtomError) in
             try await service.resume(progress: { meter.update($0) }, expecting: Data.self)
@@ -56,7 +56,7 @@ struct UploadCommand: StatusCommand {
         case .failure(let error): printer.show(error, exchange.advice(on: error))
         }
         if case .failure(.requestable(.invalidBody)) = result, !isReadable { return .fileFailed }
-        return RequestExitStatus(result)
+        return exchange.status(of: result, notStored: notStored, notes: console.notes)
     }
 
     /// Whether the file is one that can be sent; if not, the body was refused because of it.
