@@ -69,8 +69,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         self.destination = destination
         self.progress = progress
         bodyLength = request.body?.length
-        let kept: Listener? = if case .awaiting = listener { nil } else { listener }
-        isAwaited = if case .awaitingAnyLate? = kept { true } else { kept == nil }
+        switch listener {
+        case .awaiting, .awaitingAnyLate: isAwaited = true
+        case .completion, .dispatched: isAwaited = false
+        }
         retrying = request.retrying
         observation = manager.observation(of: request)
         let startedAt = observation?.instant ?? manager.time.now
@@ -85,7 +87,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
             hasStreamedBody: request.body?.isStream ?? false)
         content = Guarded(
-            Content(machine: ExchangeMachine(Attempt(request), terms), listener: kept))
+            Content(
+                machine: ExchangeMachine(Attempt(request), terms),
+                listener: isAwaited && !signing.policy.outlivesDeadline ? nil : listener))
     }
 }
 
@@ -364,7 +368,7 @@ extension Exchange {
             case .giveSlotBack: manager.slots.release(origin: slotOrigin ?? wire?.target.origin ?? origin)
             // The attempt.
             case .sign(let place): sign(place: place, signature)
-            case .send: if let wire { send(wire) }
+            case .send: if let wire, let next = send(wire) { sendOn(next) }
             case .look: look()
             case .stop: if let wire { stop(wire) }
             case .limitRest(let isKept):
@@ -441,25 +445,32 @@ extension Exchange {
         if isGranted { sign(place: place, .unknown) } else { queuedForSlot(place: place) }
     }
 
-    private func send(_ first: AttemptOnWire) {
+    /// Sends what followed while the transport answered inside `start`, and so on.
+    @inline(never)
+    private func sendOn(_ first: AttemptOnWire) {
         var next = Optional(first)
-        while let wire = next {
-            let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
-            // The exchange may have let go of the attempt while it was being started.
-            let (unwanted, tells) = content.withLock { content in
-                var unwanted: (any TransportExchange)?
-                if content.wire === wire {
-                    content.running = running
-                } else if content.lastEnded != wire.number {
-                    unwanted = wire.started(running)
-                }
-                next = content.next.take()
-                content.isStarting = next != nil
-                return (unwanted, observation != nil && content.events.beginsDelivery())
+        while let wire = next { next = send(wire) }
+    }
+
+    /// - Returns: What is to be sent next, if the transport has answered inside `start`.
+    @inline(__always)
+    private func send(_ wire: AttemptOnWire) -> AttemptOnWire? {
+        let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
+        // The exchange may have let go of the attempt while it was being started.
+        let (unwanted, tells, next) = content.withLock { content in
+            var unwanted: (any TransportExchange)?
+            if content.wire === wire {
+                content.running = running
+            } else if content.lastEnded != wire.number {
+                unwanted = wire.started(running)
             }
-            unwanted?.cancel()
-            if tells, let observation { tellNoted(observation) }
+            let next = content.next.take()
+            content.isStarting = next != nil
+            return (unwanted, observation != nil && content.events.beginsDelivery(), next)
         }
+        unwanted?.cancel()
+        if tells, let observation { tellNoted(observation) }
+        return next
     }
 
     private func look() {

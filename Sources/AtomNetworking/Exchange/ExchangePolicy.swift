@@ -8,12 +8,12 @@ struct ExchangePolicy: Sendable, Equatable {
     var needsFreshConnection: Bool
     /// Whether a ``RetryPolicy`` applies.
     var retries: Bool
+    /// Whether what comes after its deadline is taken, once it has been sent: then the caller hears that it is overdue.
+    var outlivesDeadline = false
     /// How many redirects are followed; `nil` for none, without an error.
     var redirectLimit: Int?
     /// The largest body that is collected in memory, in bytes.
     var maximumBodySize: Int
-    /// Whether what comes after its deadline is taken, once it has been sent: then the caller hears that it is overdue.
-    var outlivesDeadline = false
 
     /// A request to revoke a token, sent once.
     ///
