@@ -272,6 +272,7 @@ struct StoredSessionFaultTests {
         let first = session.call()
         await login.form(0).finish(
             .success(TokenCredential(accessToken: "A", expiresAt: .distantPast, refreshToken: "")))
+        await session.transport.exchange(0).answer(status: 401)
         let second: ScriptedLogin.Form?
         if duration > .zero {
             second = nil

@@ -22,8 +22,8 @@ extension ModelSettings: CustomTestStringConvertible {
         deadlines: [34], hasStore: true)
 
     static let pauses = ModelSettings(
-        name: "four requests, a server that refuses every token, and pauses", requests: 4, timeSteps: 2,
-        deadlines: [100_000, 15], refusesEverything: true, fruitlessLimit: 3)
+        name: "three requests, a server that refuses every token, and pauses", requests: 3, timeSteps: 1,
+        refusesEverything: true, fruitlessLimit: 3)
 
     static let noLifetime = ModelSettings(
         name: "three requests and tokens without a lifetime", requests: 3,
