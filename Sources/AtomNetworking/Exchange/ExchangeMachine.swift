@@ -34,6 +34,8 @@ struct ExchangeMachine: Sendable {
     private(set) var wasBehind = false
     /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
     private(set) var lookEnd: MonotonicInstant?
+    /// Whether a server may have got a request that outlives its deadline.
+    private var mayHaveArrived = false
     /// With what it would have ended at its deadline, if it goes on without one.
     private(set) var overdue: AtomError?
 
@@ -173,6 +175,7 @@ extension ExchangeMachine {
     mutating func sent(_ count: Int = 1, by number: Int, at now: MonotonicInstant) -> Bool {
         guard number == self.number else { return false }
         clock.lastActivity = now
+        if count > 0, terms.policy.outlivesDeadline { mayHaveArrived = true }
         // A body may be as large as it likes, also after an early response; the deadline queue asks again.
         if count > 0, terms.hasStreamedBody, clock.end != nil, isOnWire { clock.restart(at: now) }
         return isOnWire
@@ -557,7 +560,8 @@ extension ExchangeMachine {
 
     /// Ends an attempt on the wire, or lets it go on for as long as its transport does.
     private mutating func timeIsOver(_ error: AtomError) -> Commands {
-        guard terms.policy.outlivesDeadline else { return fail(error) }
+        // One that is still connecting would be sent later, when another has been sent in its place.
+        guard terms.policy.outlivesDeadline, mayHaveArrived || reach == .answered else { return fail(error) }
         (overdue, clock.end) = (error, nil)
         var commands = Commands(clock.disarm())
         commands.append(.tellOverdue)

@@ -12,8 +12,8 @@ struct EndedSession: Sendable {
     /// What another process has stored is newer than what was held, but what had failed to be written is newer than what
     /// it should have replaced.
     ///
-    /// - Parameter replaced: What the store held that the sign-out has emptied; `nil` if it has not. What a sign-out
-    ///   finds in a store that it doesn't empty, because somebody has signed in since, is somebody else's.
+    /// - Parameter replaced: What the store held that the sign-out has emptied, or that a later sign-in overwrites; `nil`
+    ///   if neither is so: what a sign-out finds that somebody has signed in with since is somebody else's.
     func credentials(replacing replaced: TokenCredential?) -> [TokenCredential] {
         guard let newest = store.intended(over: replaced) ?? held ?? read ?? replaced else { return [] }
         // It may be somebody else's by now, and whoever has signed out here was promised this.

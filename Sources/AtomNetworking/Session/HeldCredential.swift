@@ -65,8 +65,8 @@ struct HeldCredential: Sendable {
 
     /// A credential from a refresh.
     ///
-    /// - Parameter lifetime: How long the access token is valid from `sentAt` on,
-    ///   which is when the refresh was sent; `nil` if the server didn't say.
+    /// - Parameter lifetime: How long the access token is valid from `sentAt` on, which is when the refresh was sent;
+    ///   `nil` if the server didn't say, or zero or less, by which servers mean that it lasts for ever, or a moment.
     init(
         refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, now: MonotonicInstant,
         policy: RefreshPolicy
@@ -74,7 +74,7 @@ struct HeldCredential: Sendable {
         tokens = Tokens(credential)
         isUnproven = true
         expiresAtAsRead = credential.expiresAt
-        setLifetime(lifetime, from: sentAt, policy)
+        setLifetime(lifetime.flatMap { $0 > 0 ? $0 : nil }, from: sentAt, policy)
         trust(at: now)
     }
 
@@ -84,10 +84,12 @@ struct HeldCredential: Sendable {
         trust(at: now.instant)
     }
 
-    /// A token that has just been issued is sent until a server rejects it, if its lifetime says that it is over:
-    /// servers mean by that that it lasts for ever, or round its last second down.
+    /// A token that has just been issued is tried although its lifetime says that it is over: for some seconds, or
+    /// until a server rejects it if it can't be renewed.
     private mutating func trust(at instant: MonotonicInstant) {
-        if let end = expiry, end <= instant { (expiry, refreshTime) = (nil, nil) }
+        guard let end = expiry, end <= instant else { return }
+        expiry = credential.refreshToken.isEmpty ? nil : instant.advanced(by: .seconds(10))
+        refreshTime = expiry
     }
 
     /// Takes over another `expiresAt` or refresh token of the same access token.

@@ -45,6 +45,11 @@ struct RefreshPolicy: Sendable {
     /// How long the next refresh waits for the answer to one whose time is over: a server may take a refresh token once.
     var overdueWait: Duration = .seconds(10)
 
+    /// How long to wait after a number of fruitless refreshes: no longer than brings the limit within the window.
+    func pause(afterFruitless count: Int) -> Duration {
+        min(backOff(afterFailures: count, random: 1), fruitlessWindow / fruitlessLimit)
+    }
+
     /// How long to wait after a number of failures in a row: zero after the
     /// first, then full jitter below a ceiling that doubles each time.
     ///

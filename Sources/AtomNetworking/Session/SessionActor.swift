@@ -421,11 +421,8 @@ extension SessionActor {
         var found = await Result { try await store.load() }
         var failure: AuthenticationError?
         guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else {
-            tell { machine, _ in
-                machine.notReplaced(in: generation)
-                return []
-            }
-            return (nil, nil)
+            let read = try? found.get()
+            return (guarded.ask { ($0.notReplaced(in: generation, found: read), []) }.0, nil)
         }
         do {
             if credential == nil {

@@ -191,7 +191,7 @@ extension SessionMachine {
             return store.outstanding == nil ? actions + stored(version: tokenNumber, now: now) : actions
         }
         guard mayWrite(signedIn: credential, in: generation) else {
-            notReplaced(in: generation)
+            _ = notReplaced(in: generation)
             return [.announce(.credentialNotStored(failure))]
         }
         store.outstanding = .overAnything
@@ -205,7 +205,14 @@ extension SessionMachine {
     }
 
     /// The write of a sign-in or sign-out is not wanted any more.
-    mutating func notReplaced(in generation: Int) { store.forgetFirst(of: generation) }
+    ///
+    /// - Returns: What the store holds, if the sign-in that has overtaken it still writes over that.
+    mutating func notReplaced(in generation: Int, found: TokenCredential? = nil) -> TokenCredential? {
+        store.forgetFirst(of: generation)
+        guard case .first? = store.outstanding, let last = store.last, !last.isEmpty, found?.hasTokens(of: last) == false
+        else { return nil }
+        return found
+    }
 
     /// The store has taken a credential; the app is told if it had not before.
     mutating func wrote(_ credential: TokenCredential, in generation: Int) -> [Action] {
@@ -360,7 +367,7 @@ extension SessionMachine {
     ) -> [Action] {
         leaveRefresh()
         // A refresh of it that was left behind is this person's after all.
-        forEachLeftRefresh(of: credential) { $0.isSignedOut = false }
+        forEachLeftRefresh(of: credential.refreshToken) { $0.isSignedOut = false }
         var next =
             if let held, held.credential.accessToken == credential.accessToken {
                 signedIn.map { install($0) } ?? kept(held.heldAgain(credential, now: now, policy: policy))
@@ -398,10 +405,10 @@ extension SessionMachine {
         return kept(again)
     }
 
-    /// Changes the refreshes of a credential that the session doesn't wait for.
-    private mutating func forEachLeftRefresh(of credential: TokenCredential, _ change: (inout SessionRefresh) -> Void) {
+    /// Changes the refreshes with a refresh token that the session doesn't wait for.
+    private mutating func forEachLeftRefresh(of refreshToken: String, _ change: (inout SessionRefresh) -> Void) {
         func isOne(_ refresh: SessionRefresh) -> Bool {
-            !credential.refreshToken.isEmpty && refresh.credential?.refreshToken == credential.refreshToken
+            !refreshToken.isEmpty && refresh.credential?.refreshToken == refreshToken
         }
         if var refresh = leftBehind, isOne(refresh) {
             change(&refresh)
@@ -422,7 +429,9 @@ extension SessionMachine {
     /// A credential that takes the place of the one that is held, with all failures forgotten.
     private mutating func kept(_ credential: HeldCredential) -> HeldCredential {
         version += 1
-        setback = nil
+        // A server that takes a refresh token once may be answering the one before.
+        let isOverdue = overdue.contains { $0.credential?.refreshToken == credential.credential.refreshToken }
+        if !isOverdue || setback?.overdueNumber == nil { setback = nil }
         hasAnnouncedStaleStore = false
         return credential
     }
@@ -437,9 +446,11 @@ extension SessionMachine {
         setback = nil
         if let held {
             known.insert(held)
-            spent.forget(held.credential)
             // What a refresh that was left behind brings would have been this person's again.
-            forEachLeftRefresh(of: held.credential) { $0.isSignedOut = true }
+            for refreshToken in [held.credential.refreshToken] + spent.predecessors(of: held.credential) {
+                forEachLeftRefresh(of: refreshToken) { $0.isSignedOut = true }
+            }
+            spent.forget(held.credential)
         }
         leaveRefresh(isSignedOut: true)
         phase = .signedOut

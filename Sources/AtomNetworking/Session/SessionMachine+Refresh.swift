@@ -67,6 +67,7 @@ extension SessionMachine {
             phase = .waiting(held)
         } else if ended.isOverdue {
             overdue.removeAll { $0.number == number }
+            if setback?.overdueNumber == number { setback?.overdueNumber = nil }
         } else {
             leftBehind = nil
         }
@@ -92,7 +93,8 @@ extension SessionMachine {
         let news = read.map { observed($0, now: now) } ?? []
         guard let (ended, isOutdated) = end(number) else { return news }
         if ended.means == .provider { refusedRefreshToken = nil }
-        if ended.means == .refreshToken, let old = ended.credential {
+        // A later refresh may have exchanged it, too, and been heard first.
+        if ended.means == .refreshToken, let old = ended.credential, !ended.isOverdue || !spent.contains(old) {
             spent.insert(old, replacedBy: credential, isWanted: !ended.isSignedOut)
         }
         var brought = HeldCredential(
@@ -117,8 +119,10 @@ extension SessionMachine {
     /// Whether the session uses the refresh token that an outdated refresh has just exchanged, because somebody has put
     /// it back meanwhile, or because the answer was overdue.
     private func isSuccessorOfHeld(_ ended: SessionRefresh) -> Bool {
-        guard isSuccessorExpected(from: ended), let held = held?.credential else { return false }
-        return spent.contains(held) || ended.isOverdue && ended.credential?.hasTokens(of: held) == true
+        if ended.isOverdue, !ended.isSignedOut, (held?.credential ?? .empty).hasTokens(of: ended.credential ?? .empty) {
+            return ended.credential != nil || ended.means == .clientCredentials
+        }
+        return isSuccessorExpected(from: ended) && held.map { spent.contains($0.credential) } == true
     }
 
     /// Whether the session uses the refresh token that a refresh spends.
@@ -221,8 +225,9 @@ extension SessionMachine {
             return cameHome(now: now)
         }
         let count = (setback?.count ?? 0) + 1
+        // Without a refresh token nothing can be spent twice.
         let delay =
-            isOverdue
+            isOverdue && ended.means == .refreshToken
             ? policy.overdueWait : max(retryAfter ?? policy.backOff(afterFailures: count, random: random), .zero)
         let until = now.instant.advanced(by: delay)
         let retryAt = delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil
@@ -284,6 +289,10 @@ extension SessionMachine {
                 return news + cameHome(hasJustRead: true, now: now)
             }
         }
+        if ended.means == .refreshToken, held?.credential.refreshToken != ended.credential?.refreshToken {
+            // An overdue answer has replaced the refresh token meanwhile.
+            return news + cameHome(hasJustRead: hasJustRead, now: now)
+        }
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
             held?.finalFailure = FinalFailure(failure, of: ended.means)
@@ -301,6 +310,7 @@ extension SessionMachine {
         }
         guard let wakeTime else { return [] }
         guard now.instant >= wakeTime else { return waiters.isEmpty ? [] : [.wake(wakeTime)] }
+        patienceEnd = nil
         switch phase {
         case .backingOff(let held, _):
             phase = .waiting(held)
@@ -319,12 +329,19 @@ extension SessionMachine {
     }
 
     /// A refresh has ended without a result: it was outdated, or the store held a better credential.
-    mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
+    ///
+    /// - Parameter retryAfter: What the server has asked for, too late to be waited for.
+    mutating func refreshAbandoned(number: Int, retryAfter: Duration? = nil, now: Moment) -> [Action] {
+        let isWaitedFor = setback?.overdueNumber == number
         guard end(number) != nil else { return [] }
-        if setback?.overdueNumber == number {
+        if isWaitedFor {
             // Nothing comes of it any more.
-            setback?.notBefore = now.instant
-            if case .backingOff(let held, _) = phase { phase = .waiting(held) }
+            let notBefore = now.instant.advanced(by: max(retryAfter ?? .zero, .zero))
+            setback?.notBefore = notBefore
+            if case .backingOff(let held, _) = phase {
+                phase = .backingOff(held, until: notBefore)
+                return wokeUp(now: now)
+            }
         }
         return cameHome(now: now)
     }

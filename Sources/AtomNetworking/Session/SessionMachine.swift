@@ -333,6 +333,8 @@ extension SessionMachine {
 
     /// Has these requests wait no longer for a refresh than they can afford.
     private mutating func limitWait(of requests: [Waiting]) -> [Action] {
+        // What was set for others that have gone is no longer waited for.
+        if waiters.count == requests.count { patienceEnd = nil }
         guard let end = patienceEnd(of: requests), patienceEnd.map({ end < $0 }) ?? true else { return [] }
         patienceEnd = end
         return [.wake(end)]
@@ -413,7 +415,7 @@ extension SessionMachine {
         let window = policy.fruitlessWindow
         fruitless.removeAll { $0.advanced(by: window) <= now.instant }
         // A server that issues useless tokens gets some time between them.
-        let pauseEnd = fruitless.last?.advanced(by: policy.backOff(afterFailures: fruitless.count, random: 1))
+        let pauseEnd = fruitless.last?.advanced(by: policy.pause(afterFruitless: fruitless.count))
         let limitEnd = fruitless.count >= policy.fruitlessLimit ? fruitless.first?.advanced(by: window) : nil
         let earliest = [limitEnd, pauseEnd, setback?.notBefore].compactMap { $0 }.max()
         if let earliest, now.instant < earliest {

@@ -109,15 +109,15 @@ enum TokenResponse {
     /// A lifetime that can't be read is ignored: to refuse the answer would
     /// lose a refresh token that has replaced the old one.
     private static func lifetime(_ members: [String: Any], sentAt: Date, serverDate: Date?) -> Double? {
-        if let seconds = number(members["expires_in"]) { return clamped(seconds) }
+        if let seconds = number(members["expires_in"]) { return meant(seconds) }
         let expiresAt = members["expires_at"]
         let reference = serverDate ?? sentAt
         if let time = number(expiresAt) {
             let seconds = time > LooseTime.firstInMilliseconds ? time / 1_000 : time
-            return clamped(seconds - reference.timeIntervalSince1970)
+            return meant(seconds - reference.timeIntervalSince1970)
         }
         return (expiresAt as? String).flatMap { LooseTime.date(iso8601: $0) }
-            .map { clamped($0.timeIntervalSince(reference)) }
+            .flatMap { meant($0.timeIntervalSince(reference)) }
     }
 
     private static func number(_ value: Any?) -> Double? {
@@ -131,7 +131,9 @@ enum TokenResponse {
         return number.flatMap { $0.isFinite ? $0 : nil }
     }
 
-    private static func clamped(_ seconds: Double) -> Double {
-        min(max(seconds, 0), Duration.century.seconds)
+    /// A token that has just been issued isn't over: by that some servers mean that it lasts for ever, and others that
+    /// its last second has begun.
+    private static func meant(_ seconds: Double) -> Double? {
+        seconds > 0 ? min(seconds, Duration.century.seconds) : nil
     }
 }

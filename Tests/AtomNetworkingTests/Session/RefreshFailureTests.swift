@@ -234,6 +234,120 @@ import Testing
         #expect(overdue.value.count == 1)
     }
 
+    @Test("A session goes on with a token answer that came after its deadline", arguments: [false, true])
+    func lateAnswer(inStore: Bool) async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(
+            lifetime: 0, store: inStore ? disk : nil, bearer: { $0.deadline = .seconds(10) })
+        let first = session.call("/first")
+        let refresh = await session.refresh()
+        session.time.advance(by: .seconds(10))
+        session.time.advance(by: .seconds(1))
+        guard case .authentication(.refreshFailed) = await first.error() else { throw Unexpected("not told") }
+        let second = session.call("/second")
+        refresh.grant(1)
+        let sent = await session.transport.exchange(1)
+        #expect(sent.token == "A1")
+        sent.answer()
+        #expect(await second.status() == 200)
+        #expect(session.refreshes.count == 1)
+        #expect((inStore ? disk.stored : session.tokens.tokenCredential)?.refreshToken == "R1")
+    }
+
+    @Test("Of many refreshes that are never answered, the oldest are given up")
+    func neverAnswered() async throws {
+        let session = try SessionFixture(lifetime: 0, bearer: { $0.deadline = .seconds(10) })
+        for number in 0..<9 {
+            let call = session.call()
+            session.time.advance(by: .seconds(10))
+            _ = await session.refresh(number)
+            #expect(session.refreshes.count(where: { $0.isCancelled }) == max(number - 7, 0))
+            session.time.advance(by: .seconds(10))
+            session.time.advance(by: .seconds(1))
+            guard case .authentication(.refreshFailed) = await call.error() else { throw Unexpected("not told") }
+        }
+        #expect(session.refreshes[0].isCancelled)
+    }
+
+    @Test("An early refresh that hangs holds up no request whose token is valid")
+    func silentEarlyRefresh() async throws {
+        let session = try SessionFixture(lifetime: 40)
+        session.time.advance(by: .seconds(31))
+        let calls = (0..<20).map { session.call("/\($0)", timeout: ServiceTimeout(request: 4, resource: 4)) }
+        let refresh = await session.refresh()
+        #expect(session.sent.isEmpty)
+        session.time.advance(by: .seconds(2))
+        #expect(await eventually { session.sent.count == 20 })
+        #expect(session.sent.allSatisfy { $0.token == "A0" })
+        session.call("/next")
+        #expect(session.sent.count == 21, "none waits any more")
+        refresh.grant(1)
+        for exchange in session.sent { exchange.answer() }
+        for call in calls { #expect(await call.status() == 200) }
+        #expect(await eventually { session.tokens.tokenCredential.accessToken == "A1" })
+    }
+
+    @Test("An early refresh that waits for another process's lock holds up no request whose token is valid")
+    func earlyRefreshBehindALock() async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 40))
+        let session = try SessionFixture(store: disk)
+        let first = session.call()
+        await session.transport.exchange(0).answer()
+        #expect(await first.status() == 200)
+        let (isFree, isTaken) = (Signal(), Signal())
+        let other = Task {
+            try await disk.exchange { stored in
+                isTaken.raise()
+                await isFree.wait()
+                return stored
+            }
+        }
+        await isTaken.wait()
+        session.time.advance(by: .seconds(31))
+        let call = session.call(timeout: ServiceTimeout(request: 4, resource: 4))
+        session.time.advance(by: .seconds(2))
+        let sent = await session.transport.exchange(1)
+        #expect(sent.token == "A0")
+        sent.answer()
+        #expect(await call.status() == 200)
+        isFree.raise()
+        _ = try await other.value
+    }
+
+    /// Holds up whoever tells it of a refresh.
+    private struct SlowObserver: RequestObserver {
+        let gate: Gate
+        let isAsked: Signal
+
+        func observe(_ event: RequestEvent) {
+            guard case .refreshed = event.kind else { return }
+            isAsked.raise()
+            gate.wait()
+        }
+    }
+
+    @Test("One service's observer holds up nobody else's sign-out", arguments: [false, true])
+    func slowObserver(fails: Bool) async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let (gate, isAsked) = (Gate(), Signal())
+        defer { gate.open() }
+        let slow = try SessionFixture(
+            store: disk, change: { $0.observers = [SlowObserver(gate: gate, isAsked: isAsked)] })
+        let other = try SessionFixture(store: disk)
+        let call = slow.call()
+        let refresh = await slow.refresh()
+        if fails { refresh.answer("no", status: 503) } else { refresh.grant(1) }
+        await isAsked.wait()
+        try await other.atom.signOut()
+        #expect(disk.stored == nil)
+        try await other.atom.signIn(with: .issued(5))
+        let next = other.call()
+        await other.transport.exchange(0).answer()
+        #expect(await next.status() == 200)
+        gate.open()
+        if fails { _ = await call.error() } else { await slow.transport.exchange(1).answer() }
+    }
+
     @Test func aRefreshLoopIsBounded() async throws {
         let session = try SessionFixture()
         for round in 0..<4 {

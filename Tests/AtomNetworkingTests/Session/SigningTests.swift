@@ -275,6 +275,42 @@ import Testing
         #expect(session.transport.exchanges.count == 1, "the first one has removed nothing")
     }
 
+    /// A refresh that ends between the two leaves in the store what the sign-in has still to write.
+    @Test func aSignOutThatWasOvertakenRevokesNobodyElse() async throws {
+        let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk, bearer: { $0.revocationEndpoint = revoke })
+        let call = session.call()
+        await session.transport.exchange(0).answer()
+        #expect(await call.status() == 200)
+        let actor = try #require(session.atom.manager.session)
+        let isFree = Signal()
+        let earlier = await actor.takeTurn()
+        let operation = Task {
+            await earlier.run {
+                await isFree.wait()
+                disk.stored = .issued(5)
+                actor.tell { machine, now in machine.left(.issued(5), now: now) }
+            }
+        }
+        let atom = session.atom
+        let signingOut = Task { try await atom.signOut() }
+        try #require(await eventually { actor.guarded.with { $0.generation } == 1 })
+        let signingIn = Task { try await atom.signIn(with: .issued(5)) }
+        try #require(await eventually { actor.guarded.with { $0.generation } == 2 })
+        isFree.raise()
+        await operation.value
+        try await signingOut.value
+        try await signingIn.value
+        #expect(await session.transport.exchange(1).form["token"] == "R0")
+        let next = session.call()
+        #expect(await session.transport.exchange(2).token == "A5")
+        session.transport.exchanges[2].answer()
+        #expect(await next.status() == 200)
+        #expect(session.transport.exchanges.count == 3)
+        #expect(disk.stored == .issued(5))
+    }
+
     @Test func signingOutRevokesWhatTheAppHasSetItsVariableTo() async throws {
         let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
         let session = try SessionFixture(bearer: { $0.revocationEndpoint = revoke })
