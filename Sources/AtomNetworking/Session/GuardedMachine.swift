@@ -13,7 +13,7 @@ final class GuardedMachine: Sendable {
 
         init(_ machine: Machine) {
             state = machine.state()
-            unfinishedRefresh = machine.unfinishedRefresh
+            unfinishedRefresh = machine.unfinishedRefresh(orOverdue: true)
             hasToWrite = machine.store.hasToWrite(again: false)
             retryAt = machine.store.retryAt
         }

@@ -116,7 +116,12 @@ extension SessionActor {
         guard keeper.store != nil else { return .goOn(credential) }
         let now = moment
         let (step, actions) = guarded.ask { $0.refreshFound(number: number, stored, now: now) }
-        perform(actions)
+        if case .goOn = step {
+            // Those who wait don't wait for the whole refresh.
+            SessionOperation.$onStore.withValue(nil) { perform(actions) }
+        } else {
+            perform(actions)
+        }
         return step
     }
 
@@ -129,6 +134,8 @@ extension SessionActor {
         let first = FirstValue<TokenOutcome>()
         let oldest = tokenRequests.withLock { requests -> Task<Void, Never>? in
             requests[number] = Task.detached(name: "Token request", priority: .userInitiated) { [self] in
+                let end = ExpiringActivity.system.begin {}
+                defer { end() }
                 let answer = await service.token(replacing: credential, sentAt: sentAt) { error in
                     if !first.settle(.overdue(error)) { self.failed(number, error, isOverdue: true, retryAfter: nil) }
                 }
@@ -167,6 +174,7 @@ extension SessionActor {
         case .failed(let cause, let retryAfter, let refreshToken):
             if let refreshToken, replaceRefreshToken(by: refreshToken, for: number) != nil { writeAgain() }
             if isRunning { failed(number, cause, retryAfter: retryAfter) }
+            abandon(number, retryAfter: retryAfter)
         case .rejected(let error) where isRunning:
             let outcome = refused(error, .refreshRejected(error, delivery: .notSent), for: number)
             // Another refresh will ask the provider.
@@ -392,7 +400,9 @@ extension SessionActor {
         if found.isEmpty { guarded.lastService?.revoke(granted) }
     }
 
-    private nonisolated func abandon(_ number: Int) { tell { $0.refreshAbandoned(number: number, now: $1) } }
+    private nonisolated func abandon(_ number: Int, retryAfter: Duration? = nil) {
+        tell { $0.refreshAbandoned(number: number, retryAfter: retryAfter, now: $1) }
+    }
 
     private nonisolated func failed(
         _ number: Int, _ cause: any Error, ofProvider isOfProvider: Bool = false, isOverdue: Bool = false,

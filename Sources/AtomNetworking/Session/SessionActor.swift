@@ -165,6 +165,7 @@ extension SessionActor {
         }
         for action in batch.actions {
             switch action {
+            case .announceFailure, .announceStaleStore, .announce: break
             case .load(let number):
                 Task.detached(name: "Load", priority: .userInitiated) { await self.load(number) }
             case .refresh(let number, let credential, let waiter):
@@ -194,6 +195,13 @@ extension SessionActor {
                 guarded.pauseAlarm.follow(
                     of: time, { [weak self] in self?.tell { $0.wokeUp(now: $1) } },
                     { guarded.with { $0.wakeTime } })
+            case .revoke(let credential):
+                guarded.lastService?.revoke(credential)
+            }
+        }
+        // Last: an observer takes its time.
+        for action in batch.actions {
+            switch action {
             case .announceFailure(let failure):
                 let now = time.now
                 // After an early refresh that failed, the token is still good.
@@ -203,8 +211,7 @@ extension SessionActor {
                 guarded.lastService?.log?.note("The token store still holds a credential that was replaced")
             case .announce(let event):
                 announce(event)
-            case .revoke(let credential):
-                guarded.lastService?.revoke(credential)
+            case .load, .refresh, .store, .rewrite, .release, .refuse, .wake, .revoke: break
             }
         }
     }
@@ -347,9 +354,9 @@ extension SessionActor {
             let (successor, actions) = machine.signedIn(credential, read: read, now: now)
             return ((successor, machine.generation), actions)
         }
-        if let failure = await replace(by: successor, in: generation, actions).failure {
-            throw .authentication(failure)
-        }
+        let (_, failure, announcement) = await replace(by: successor, in: generation, actions)
+        await announcement.value
+        if let failure { throw .authentication(failure) }
     }
 
     /// The app signs out.
@@ -369,11 +376,11 @@ extension SessionActor {
             let (ended, actions) = machine.signedOut(read: read)
             return ((ended, machine.generation), actions)
         }
-        let (replaced, failure) = await replace(by: nil, in: generation, actions)
+        let (replaced, failure, announcement) = await replace(by: nil, in: generation, actions)
         let credentials = ended.credentials(replacing: replaced)
-        defer { for other in credentials.dropFirst() { service.revoke(other) } }
+        for other in credentials.dropFirst(waits ? 1 : 0) { service.revoke(other) }
+        await announcement.value
         guard waits, let newest = credentials.first else {
-            if let newest = credentials.first { service.revoke(newest) }
             if let failure { throw .authentication(failure) }
             return
         }
@@ -389,10 +396,11 @@ extension SessionActor {
     /// Writes the credential of a sign-in or sign-out over whatever is kept, and
     /// tells the requests that wait for the old session.
     ///
-    /// - Returns: What the store held before, if it was read and replaced, and why it has not taken the credential.
+    /// - Returns: What the store held before, if it was read and replaced, why it has not taken the credential, and what
+    ///   tells those who wait and the app.
     private func replace(
         by credential: TokenCredential?, in generation: Int, _ actions: SessionActions
-    ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
+    ) async -> (found: TokenCredential?, failure: AuthenticationError?, announcement: Task<Void, Never>) {
         if guarded.cancelOutdatedRefresh() { providerCall?.cancel() }
         if case .variable(let variable) = keeper { set(variable, to: credential ?? .empty) }
         let turn = takeTurn()
@@ -401,16 +409,13 @@ extension SessionActor {
             perform(actions)
             observe()
         }
-        guard let store = keeper.store else {
-            await announcement.value
-            return (nil, nil)
-        }
+        guard let store = keeper.store else { return (nil, nil, announcement) }
         // Whoever has called may be cancelled, and it is written nevertheless.
         let write = Task.detached(name: "Write", priority: .userInitiated) { [self] in
             await turn.run { await replace(by: credential, in: generation, in: store) }
         }
-        await announcement.value
-        return await write.value
+        let (found, failure) = await write.value
+        return (found, failure, announcement)
     }
 
     /// Writes a sign-in or sign-out, unless the app has signed in or out since.
@@ -471,11 +476,11 @@ extension SessionActor {
     nonisolated func finishRefresh(within duration: Duration?) async {
         // A method of the store would wait for itself.
         guard !isInStore else { return }
-        // A refresh that begins later isn't waited for.
-        let number = guarded.with { $0.unfinishedRefresh }
+        // A refresh that begins later isn't waited for, nor for ever one whose time is over.
+        let number = guarded.with { $0.unfinishedRefresh(orOverdue: duration != nil) }
         let isFinished: @Sendable () -> Bool = { [guarded] in
             guarded.with { machine in
-                (number == nil || machine.unfinishedRefresh != number)
+                (number == nil || machine.unfinishedRefresh(orOverdue: true) != number && !machine.isStoring)
                     && !machine.store.hasToWrite(again: duration != nil)
             }
         }

@@ -133,13 +133,15 @@ struct SessionMachine<Waiter> {
     /// The refresh that may still bring home a credential to be stored, or whose credential is being stored.
     ///
     /// A provider that has returned nothing yet isn't one: it may wait for a person.
-    var unfinishedRefresh: Int? {
+    ///
+    /// - Parameter isOverdueOne: Whether one counts whose time is over.
+    func unfinishedRefresh(orOverdue isOverdueOne: Bool) -> Int? {
         func isOnItsWay(_ refresh: SessionRefresh) -> Bool { refresh.means != .provider || refresh.isProvided }
         if isStoring { return lastRefreshNumber }
         if case .refreshing(_, let refresh) = phase { return isOnItsWay(refresh) ? refresh.number : nil }
         // Somebody may have put back the refresh token that it spends.
-        guard let leftBehind, isOnItsWay(leftBehind), isSuccessorExpected(from: leftBehind) else { return nil }
-        return leftBehind.number
+        let left = [leftBehind].compactMap { $0 } + (isOverdueOne ? overdue.reversed() : [])
+        return left.first { isOnItsWay($0) && isSuccessorExpected(from: $0) }?.number
     }
 
     /// When `wokeUp` is to be called.

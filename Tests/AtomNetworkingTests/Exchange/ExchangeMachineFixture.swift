@@ -28,7 +28,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .sendingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned)
         case .sendingToken: return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned)
         case .overdueToken:
-            return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .ringOver)
+            return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .sent, .ringOver)
         case .receiving: return try ExchangeFixture.machine(.head200)
         case .receivingRefused: return try ExchangeFixture.machine(.head401, .refusedMissing)
         case .sendingStream: return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned)

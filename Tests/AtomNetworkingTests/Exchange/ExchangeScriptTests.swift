@@ -196,8 +196,10 @@ struct ExchangeScriptTests {
         #expect(machine.outcome != nil && machine.overdue == nil)
         machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .ringOver)
         #expect(machine.outcome != nil && machine.overdue == nil)
+        machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .ringOver)
+        #expect(machine.outcome != nil && machine.overdue == nil, "it may still be connecting")
         for ring in [ExchangeEvent.ringSilent, .ringOver] {
-            machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, ring)
+            machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .sent, ring)
             #expect(machine.outcome == nil && machine.overdue?.delivery == .maybeSent)
             #expect(!ExchangeEvent.ringOver.handled(by: &machine).contains(.tellOverdue))
             ExchangeEvent.head200.handled(by: &machine)

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -189,6 +190,7 @@ import Testing
         let session = try SessionFixture(lifetime: 0, bearer: { $0.deadline = .seconds(10) })
         let call = session.call()
         let refresh = await session.refresh()
+        refresh.send(.sent(1))
         session.time.advance(by: .seconds(10))
         let error = await call.error()
         guard case .authentication(.refreshFailed(let cause, _, _)) = error else {
@@ -213,6 +215,7 @@ import Testing
             }
         }
         let refresh = await session.refresh()
+        refresh.send(.sent(1))
         for _ in 0..<3 { time.advance(by: .seconds(10)) }
         #expect(overdue.value.count == 1)
         let error = overdue.value.first
@@ -241,6 +244,7 @@ import Testing
             lifetime: 0, store: inStore ? disk : nil, bearer: { $0.deadline = .seconds(10) })
         let first = session.call("/first")
         let refresh = await session.refresh()
+        refresh.send(.sent(1))
         session.time.advance(by: .seconds(10))
         session.time.advance(by: .seconds(1))
         guard case .authentication(.refreshFailed) = await first.error() else { throw Unexpected("not told") }
@@ -254,13 +258,68 @@ import Testing
         #expect((inStore ? disk.stored : session.tokens.tokenCredential)?.refreshToken == "R1")
     }
 
+    @Test("A client's own session goes on with a token answer that came after its deadline, too")
+    func lateAnswerOfAClient() async throws {
+        let session = try SessionFixture(
+            store: RecordingTokenCredentialStore(), grant: .clientCredentials, bearer: { $0.deadline = .seconds(10) })
+        let first = session.call("/first")
+        let refresh = await session.refresh()
+        refresh.send(.sent(1))
+        session.time.advance(by: .seconds(10))
+        session.time.advance(by: .seconds(1))
+        guard case .authentication(.refreshFailed) = await first.error() else { throw Unexpected("not told") }
+        refresh.answer(#"{"access_token":"A1","token_type":"Bearer","expires_in":3600}"#)
+        #expect(await eventually { session.atom.manager.session?.guarded.with { $0.held != nil } == true })
+        let second = session.call("/second")
+        let sent = await session.transport.exchange(1)
+        #expect(sent.token == "A1")
+        sent.answer()
+        #expect(await second.status() == 200)
+    }
+
+    @Test("A refresh that was not sent by its deadline is not sent after it")
+    func notSentInTime() async throws {
+        let session = try SessionFixture(lifetime: 0, bearer: { $0.deadline = .seconds(10) })
+        let call = session.call()
+        let refresh = await session.refresh()
+        session.time.advance(by: .seconds(10))
+        session.time.advance(by: .seconds(1))
+        guard case .authentication(.refreshFailed) = await call.error() else { throw Unexpected("not told") }
+        #expect(refresh.isCancelled)
+        session.call()
+        _ = await session.refresh(1)
+    }
+
+    @Test("Whoever waits within a duration for a refresh waits for one whose time is over, too")
+    func finishesWhatIsLate() async throws {
+        let session = try SessionFixture(lifetime: 0, bearer: { $0.deadline = .seconds(10) })
+        let call = session.call()
+        let refresh = await session.refresh()
+        refresh.send(.sent(1))
+        session.time.advance(by: .seconds(10))
+        session.time.advance(by: .seconds(1))
+        _ = await call.error()
+        let atom = session.atom
+        await atom.finishRefresh()
+        let isOver = Locked(false)
+        let finishing = Task {
+            await atom.finishRefresh(within: .seconds(20))
+            isOver.set(true)
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isOver.value)
+        refresh.grant(1)
+        await finishing.value
+        #expect(session.tokens.tokenCredential.refreshToken == "R1")
+    }
+
     @Test("Of many refreshes that are never answered, the oldest are given up")
     func neverAnswered() async throws {
         let session = try SessionFixture(lifetime: 0, bearer: { $0.deadline = .seconds(10) })
         for number in 0..<9 {
             let call = session.call()
             session.time.advance(by: .seconds(10))
-            _ = await session.refresh(number)
+            await session.refresh(number).send(.sent(1))
             #expect(session.refreshes.count(where: { $0.isCancelled }) == max(number - 7, 0))
             session.time.advance(by: .seconds(10))
             session.time.advance(by: .seconds(1))

@@ -299,6 +299,8 @@ struct MachineFixture {
 }
 
 extension SessionMachine {
+    var unfinishedRefresh: Int? { unfinishedRefresh(orOverdue: true) }
+
     /// The refresh that has not come home yet; never more than one.
     var running: SessionRefresh? { if case .refreshing(_, let refresh) = phase { refresh } else { leftBehind } }
 

@@ -34,8 +34,8 @@ struct TokenResponseTests {
         "The lifetime of a token",
         arguments: [
             (#""expires_in":3600"#, "3600"), (#""expires_in":3599.5"#, "3599.5"), (#""expires_in":"3600""#, "3600"),
-            (#""expires_in":" 3600 ""#, "3600"), (#""expires_in":1"#, "1"), (#""expires_in":0"#, "0"),
-            (#""expires_in":-5"#, "0"), (#""expires_in":1e99"#, "3153600000"),
+            (#""expires_in":" 3600 ""#, "3600"), (#""expires_in":1"#, "1"), (#""expires_in":0"#, "unknown"),
+            (#""expires_in":-5"#, "unknown"), (#""expires_in":1e99"#, "3153600000"),
             (#""expires_in":99999999999999999999"#, "3153600000"),
             (#""expires_in":null"#, "unknown"), (#""expires_in":true"#, "unknown"), (#""expires_in":false"#, "unknown"),
             (#""expires_in":"never""#, "unknown"), (#""expires_in":"NaN""#, "unknown"),
@@ -44,7 +44,7 @@ struct TokenResponseTests {
             (#""expires_at":1790003600"#, "3600"), (#""expires_at":"1790003600""#, "3600"),
             (#""expires_at":"2026-09-21T15:13:20Z""#, "3600"), (#""expires_at":"2026-09-21T15:13:20.000Z""#, "3600"),
             (#""expires_at":1790003600000"#, "3600"), (#""expires_at":"9999999999-01-01T00:00:00Z""#, "unknown"),
-            (#""expires_at":1.79e9"#, "0"), (#""expires_at":1"#, "0"), (#""expires_at":null"#, "unknown"),
+            (#""expires_at":1.79e9"#, "unknown"), (#""expires_at":1"#, "unknown"), (#""expires_at":null"#, "unknown"),
             (#""expires_at":"soon""#, "unknown"), (#""expires_in":null,"expires_at":1790000060"#, "60"),
             (#""expires_in":"x","expires_at":1790000060"#, "60"), (#""expires_in":10,"expires_at":1790000060"#, "10"),
         ])

@@ -163,7 +163,7 @@ extension PlantedBug {
     /// Those that the shortest ways don't show.
     private static let deep: Set<PlantedBug> = [
         .deadTokenIsForgotten, .outdatedRefreshIsWritten, .signedBeforeWhoCameEarlier, .signInIsWrittenOverItsRefresh,
-        .writeIsNotQueued, .dropsWhatTheStoreSaysAfterARefresh,
+        .writeIsNotQueued, .dropsWhatTheStoreSaysAfterARefresh, .pauseIsIgnored,
     ]
 
     static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }

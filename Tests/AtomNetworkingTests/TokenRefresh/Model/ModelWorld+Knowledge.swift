@@ -62,9 +62,17 @@ extension ModelWorld {
         guard !isSameAccess else { return }
         belongsTo(read)
         if !settings.hasStore { fruitless = [] }
+        let pause = pause(for: read)
         refreshTokens[read.refresh].isKnownRefused = false
         isAcquisitionRefused = false
         forgetFailures()
+        if let pause { (failures, notBefore, pausesFor) = pause }
+    }
+
+    /// How long the next refresh of this credential waits for the answer to an overdue one.
+    func pause(for credential: ModelCredential) -> (Int, Int, Int?)? {
+        guard let pausesFor, overdue.contains(where: { $0.credential.refresh == credential.refresh }) else { return nil }
+        return (failures, notBefore, pausesFor)
     }
 
     /// A refresh of this credential is the person's who uses it, even if somebody has signed out meanwhile.
@@ -84,18 +92,19 @@ extension ModelWorld {
 
     /// Nobody is signed in any more.
     mutating func forget() {
+        func isOfCurrent(_ refresh: Int) -> Bool {
+            guard refresh != 0, let current else { return false }
+            return refresh == current.refresh || refreshTokens[refresh].successor?.refresh == current.refresh
+        }
+        for index in inFlight.indices
+        where !inFlight[index].isOutdated || isOfCurrent(inFlight[index].credential.refresh) {
+            inFlight[index].isSignedOut = true
+        }
+        for index in overdue.indices where isOfCurrent(overdue[index].credential.refresh) {
+            overdue[index].isSignedOut = true
+        }
         for index in refreshTokens.indices where refreshTokens[index].successor == current {
             refreshTokens[index].successor = nil
-        }
-        for index in inFlight.indices {
-            let refresh = inFlight[index].credential.refresh
-            if !inFlight[index].isOutdated || refresh != 0 && refresh == current?.refresh {
-                inFlight[index].isSignedOut = true
-            }
-        }
-        for index in overdue.indices
-        where overdue[index].credential.refresh != 0 && overdue[index].credential.refresh == current?.refresh {
-            overdue[index].isSignedOut = true
         }
         current = nil
         isAcquisitionRefused = false
@@ -144,14 +153,20 @@ extension ModelWorld {
 
     /// The expiry is computed when a pair of access token and expiry is first seen.
     ///
-    /// - Parameter isIssued: Whether it has just been issued: it is good until the server rejects it if its life is over.
-    mutating func see(_ credential: ModelCredential, life: Int, from start: Int, isIssued: Bool = false) {
+    /// - Parameters:
+    ///   - isIssued: Whether it has just been issued: it is tried though its life is over.
+    ///   - isGranted: Whether a refresh has brought it.
+    mutating func see(
+        _ credential: ModelCredential, life: Int, from start: Int, isIssued: Bool = false, isGranted: Bool = false
+    ) {
         guard isIssued || tokens[credential.access].expiresAtAsRead != credential.expiresAt else { return }
         tokens[credential.access].expiresAtAsRead = credential.expiresAt
         tokens[credential.access].expiry = start + max(life, 0)
         tokens[credential.access].due = start + max(life, 0) - min(30, max(life, 0) / 4)
         guard isIssued, now >= tokens[credential.access].expiry else { return }
-        (tokens[credential.access].expiry, tokens[credential.access].due) = (.max, .max)
+        let isForEver = isGranted && life <= 0 || credential.refresh == 0
+        let end = isForEver ? Int.max : now + 10
+        (tokens[credential.access].expiry, tokens[credential.access].due) = (end, end)
     }
 
     /// How long a request waits for a refresh while its token is valid: half of its time, or of the token's.

@@ -271,7 +271,7 @@ extension ModelWorld {
         granted.expiresAt = refresh.sentAt + settings.saidLife
         tokens[granted.access].isGranted = true
         spend(old, for: granted, isWanted: !ended.isSignedOut)
-        see(granted, life: settings.saidLife, from: refresh.sentAt, isIssued: true)
+        see(granted, life: settings.saidLife, from: refresh.sentAt, isIssued: true, isGranted: true)
         if !isOutdated {
             willWrite(granted)
             current = granted
@@ -384,7 +384,9 @@ extension ModelWorld {
         } else {
             isAcquisitionRefused = false
             let isStoringIt = sut.machine.isStoring && current?.hasTokens(of: credential) == true
+            let pause = pause(for: credential)
             newGeneration()
+            if let pause { (failures, notBefore, pausesFor) = pause }
             tokens[credential.access].isRejected = false
             tokens[credential.access].signIns += 1
             if !isStoringIt { tokens[credential.access].isGranted = false }

@@ -255,7 +255,7 @@ extension ModelWorld {
     ) throws(Violation) {
         let refresh = try takeRefresh(number)
         spend(refresh.credential, for: granted, isWanted: !refresh.isSignedOut)
-        see(granted, life: settings.saidLife, from: sentAt, isIssued: true)
+        see(granted, life: settings.saidLife, from: sentAt, isIssued: true, isGranted: true)
         let isOutdated = refresh.isOutdated && !isSuccessorOfCurrent(refresh)
         tokens[granted.access].isDropped = isOutdated
         if !isOutdated {
@@ -331,7 +331,9 @@ extension ModelWorld {
     mutating func overdueEnds(isGranted: Bool) throws(Violation) {
         guard !isGranted else {
             if !settings.hasStore { learn(store) }
-            return try grantLate(overdue.removeFirst())
+            let refresh = overdue.removeFirst()
+            if pausesFor == refresh.number { pausesFor = nil }
+            return try grantLate(refresh)
         }
         let refresh = overdue.removeFirst()
         if pausesFor == refresh.number { (notBefore, pausesFor) = (now, nil) }
@@ -346,8 +348,10 @@ extension ModelWorld {
         granted.expiresAt = refresh.sentAt + settings.saidLife
         tokens[granted.access].isDropped = true
         tokens[granted.access].isGranted = true
-        see(granted, life: settings.saidLife, from: refresh.sentAt, isIssued: true)
-        spend(old, for: granted, isWanted: !refresh.isSignedOut)
+        see(granted, life: settings.saidLife, from: refresh.sentAt, isIssued: true, isGranted: true)
+        if !refresh.isOverdue || !refreshTokens[old.refresh].isSpent {
+            spend(old, for: granted, isWanted: !refresh.isSignedOut)
+        }
         let isWanted = isSuccessorOfCurrent(refresh)
         if isWanted {
             tokens[granted.access].isDropped = false

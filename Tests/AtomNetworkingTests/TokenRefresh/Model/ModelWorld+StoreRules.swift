@@ -57,10 +57,15 @@ extension ModelWorld {
     /// G0: a sign-out revokes what it has ended, and nothing else.
     func checkRevocation(of operation: ModelOperation, in generation: Int, hasFailed: Bool) throws(Violation) {
         guard let (ended, account) = endings[generation] else { return }
-        let replaces = hasFailed ? sut.mayWrite(signedIn: nil, in: generation) : operation.isSaid
-        let found = replaces || sut.bug == .signOutRevokesWhatItFinds ? operation.stored.inStore : nil
-        for credential in ended.credentials(replacing: found).map({ ModelCredential($0) }) where !credential.isEmpty {
-            guard replaces || self.account(of: credential) == account else {
+        let found = operation.stored.inStore
+        var replaced = hasFailed || operation.isSaid || sut.bug == .signOutRevokesWhatItFinds ? found : nil
+        if hasFailed, !sut.mayWrite(signedIn: nil, in: generation) { replaced = nil }
+        var machine = sut.machine
+        // What a sign-in still overwrites is nobody's any more.
+        if replaced == nil { replaced = machine.notReplaced(in: generation, found: found) }
+        let isLost = operation.isSaid || hasFailed || sut.machine.store.hasToWrite(again: false)
+        for credential in ended.credentials(replacing: replaced).map({ ModelCredential($0) }) where !credential.isEmpty {
+            guard isLost && credential != current || self.account(of: credential) == account else {
                 throw Violation("a sign-out revokes what somebody else has signed in with (G0)")
             }
         }
