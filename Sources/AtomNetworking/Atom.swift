@@ -134,7 +134,8 @@ extension Atom {
     /// stored. Requests made from now on use the new tokens, also while they are being stored. The call returns when
     /// they are stored.
     ///
-    /// If a refresh has already exchanged the refresh token, the session uses and stores its successor.
+    /// If a refresh has already exchanged the refresh token, the session uses and stores its successor. An access token
+    /// that has expired, or that a server has rejected before, is tried: you say that it is good.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with ``AuthenticationError/missingCredential(delivery:)`` for an
     ///   empty credential, ``AuthenticationError/noSession(delivery:)`` when this service doesn't sign with bearer
@@ -200,7 +201,7 @@ extension Atom {
     /// If the calling task is cancelled, or a method of the store calls it, it returns at once: the refresh goes on.
     ///
     /// - Parameter duration: The longest time to wait. Within it, a write that has failed is waited for until it
-    ///   succeeds. Without a duration, it waits as long as a refresh may take and the store needs for one write.
+    ///   succeeds, and the answer to a refresh whose time was over until it comes. Without a duration, it waits as long as a refresh may take and the store needs for one write.
     public func finishRefresh(within duration: Duration? = nil) async {
         await manager.session?.finishRefresh(within: duration)
     }

@@ -191,7 +191,7 @@ extension SessionMachine {
             return store.outstanding == nil ? actions + stored(version: tokenNumber, now: now) : actions
         }
         guard mayWrite(signedIn: credential, in: generation) else {
-            _ = notReplaced(in: generation)
+            notReplaced(in: generation)
             return [.announce(.credentialNotStored(failure))]
         }
         store.outstanding = .overAnything
@@ -207,6 +207,7 @@ extension SessionMachine {
     /// The write of a sign-in or sign-out is not wanted any more.
     ///
     /// - Returns: What the store holds, if the sign-in that has overtaken it still writes over that.
+    @discardableResult
     mutating func notReplaced(in generation: Int, found: TokenCredential? = nil) -> TokenCredential? {
         store.forgetFirst(of: generation)
         guard case .first? = store.outstanding, let last = store.last, !last.isEmpty, found?.hasTokens(of: last) == false

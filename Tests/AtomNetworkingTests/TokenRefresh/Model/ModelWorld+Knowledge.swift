@@ -219,7 +219,7 @@ extension ModelWorld {
     }
 
     /// When a refresh may start after fruitless ones.
-    var fruitlessPauseEnd: Int { fruitlessInWindow < 2 ? .min : (fruitless.last ?? 0) + 20 * (fruitlessInWindow - 1) }
+    var fruitlessPauseEnd: Int { fruitlessInWindow < 2 ? .min : (fruitless.last ?? 0) + 30 / settings.fruitlessLimit }
 
     var fruitlessInWindow: Int { fruitless.count { $0 + 30 > now } }
 }

@@ -340,6 +340,7 @@ extension ModelWorld {
             moments.append(store.expiresAt)
         }
         moments.append(notBefore)
+        moments.append(fruitlessPauseEnd)
         for request in requests {
             if case .waiting = request.state {
                 moments.append(request.deadline)
