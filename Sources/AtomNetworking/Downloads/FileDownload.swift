@@ -215,11 +215,40 @@ final class FileDownload: ResponseDestination {
 
     var cookies: CookieOrigin? { nil }
 
-    func revoke() -> Bool { state.withLock { $0.file != nil } }
+    func revoke() -> Bool { state.withLock { $0.file != nil || $0.entered != nil } }
 
     var asksAgain: Bool { state.withLock { $0.asksAgain } }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink {
+        // Before a file is touched: the partial one may be the next person's.
+        guard enters(attempt.exchange) else { throw .authentication(.signedOut(delivery: .answered)) }
+        do throws(AtomError) {
+            return try openSink(for: head)
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    /// Lets the session tell of a sign-out from now on, and returns whether whoever asked is still signed in.
+    private func enters(_ exchange: Exchange) -> Bool {
+        guard let session else { return true }
+        guard isStillWanted else { return false }
+        let isGivenUp = state.withLock { state in
+            if !state.isGivenUp { state.entered = exchange }
+            return state.isGivenUp
+        }
+        if isGivenUp { return true }
+        guard session.pauses(exchange) else {
+            leave()
+            return false
+        }
+        // Nobody waits any more by now.
+        if state.withLock({ $0.isGivenUp }) { session.pauseEnded(exchange) }
+        return true
+    }
+
+    private func openSink(for head: AtomResponse) throws(AtomError) -> FileSink {
         let sent = state.withLock { $0 }
         var rest: Partial?
         var total = Self.length(of: head)
@@ -257,18 +286,9 @@ final class FileDownload: ResponseDestination {
         }
         let isGivenUp = state.withLock { state in
             if !state.isGivenUp { state.file = file }
-            if session != nil, !state.isGivenUp { state.entered = attempt.exchange }
             return state.isGivenUp
         }
         if isGivenUp { end(file) }
-        if let session, !isGivenUp {
-            guard session.pauses(attempt.exchange) else {
-                end(file)
-                throw .authentication(.signedOut(delivery: .answered))
-            }
-            // Nobody waits any more by now.
-            if state.withLock({ $0.isGivenUp }) { session.pauseEnded(attempt.exchange) }
-        }
         return FileSink(
             download: self, file: file, overlap: rest.map { $0.size - $0.offset } ?? 0, total: total, limit: limit,
             mode: mode)

@@ -40,6 +40,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var isStarting = false
         /// What is started then.
         var next: AttemptOnWire?
+        /// How often the transport was asked for what had arrived.
+        var looks = 0
         /// Until it is told; `nil` for an awaiting caller.
         var listener: Listener?
         /// For an awaiting caller.
@@ -117,9 +119,13 @@ extension Exchange {
         handle { $0.machine.deadlinePassed(at: now, isBehind: isBehind, question) }
     }
 
-    private func looked(of number: Int) {
+    /// - Parameter count: Of the looks until this one, which may be over.
+    private func looked(of number: Int, _ count: Int) {
         let (question, now) = (questionAfterSilence, manager.time.now)
-        handle { $0.machine.looked(of: number, at: now, question) }
+        handle { content in
+            guard content.looks == count else { return ExchangeMachine.Commands() }
+            return content.machine.looked(of: number, at: now, question)
+        }
     }
 
     func released() { admitted(.unknown) }
@@ -457,7 +463,7 @@ extension Exchange {
     private func send(_ wire: AttemptOnWire) -> AttemptOnWire? {
         let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
-        let (unwanted, tells, next) = content.withLock { content in
+        let (unwanted, tells, next, isNext) = content.withLock { content in
             var unwanted: (any TransportExchange)?
             if content.wire === wire {
                 content.running = running
@@ -465,18 +471,25 @@ extension Exchange {
                 unwanted = wire.started(running)
             }
             let next = content.next.take()
-            content.isStarting = next != nil
-            return (unwanted, observation != nil && content.events.beginsDelivery(), next)
+            let isNext = next != nil && content.wire === next
+            content.isStarting = isNext
+            return (unwanted, observation != nil && content.events.beginsDelivery(), next, isNext)
         }
         unwanted?.cancel()
         if tells, let observation { tellNoted(observation) }
-        return next
+        if isNext { return next }
+        // The exchange has ended or goes on without it: its slot is free.
+        if let next { ended(next) { $0.finished(next.number) } }
+        return nil
     }
 
     private func look() {
-        let (running, number) = content.withLock { ($0.running, $0.machine.number) }
-        guard let running else { return looked(of: number) }
-        running.catchUp { [self] in looked(of: number) }
+        let (running, number, count) = content.withLock { content in
+            content.looks += 1
+            return (content.running, content.machine.number, content.looks)
+        }
+        guard let running else { return looked(of: number, count) }
+        running.catchUp { [self] in looked(of: number, count) }
     }
 
     /// Stops an attempt that was let go of, as soon as its handle is known.
@@ -552,6 +565,8 @@ extension Exchange {
         }
         let now = manager.time.now
         let sink = MemorySink(limit: signing.policy.maximumBodySize)
+        // What was never sent is let go of outside the lock.
+        var unsent: AttemptOnWire?
         let (commands, wire) = content.withLock { content in
             let commands = content.machine.slotGranted(
                 place: place, isSigned: additions.signature.authorization != nil,
@@ -569,12 +584,13 @@ extension Exchange {
                 of: self, request, sink: sink, cookieEra: content.cookieEra, departures: content.departures)
             content.wire = wire
             guard !content.isStarting else {
-                content.next = wire
+                (unsent, content.next) = (content.next, wire)
                 return (commands, nil)
             }
             content.isStarting = true
             return (commands, wire)
         }
+        withExtendedLifetime(unsent) {}
         // Without an attempt nothing is sent.
         perform(commands, wire)
     }

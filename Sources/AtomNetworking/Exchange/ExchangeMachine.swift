@@ -16,6 +16,9 @@ struct ExchangeMachine: Sendable {
     /// How long the transport may look for what had arrived when a deadline passed.
     static let lookDuration = Duration.milliseconds(250)
 
+    /// How long a request for a token is waited for after its deadline: its connection may be dead.
+    static let overdueDuration = Duration.seconds(3_600)
+
     let terms: Terms
     var attempt: Attempt
     var state: State
@@ -36,7 +39,7 @@ struct ExchangeMachine: Sendable {
     private(set) var lookEnd: MonotonicInstant?
     /// Whether a server may have got a request that outlives its deadline.
     private var mayHaveArrived = false
-    /// With what it would have ended at its deadline, if it goes on without one.
+    /// With what it would have ended at its deadline, if it goes on after that.
     private(set) var overdue: AtomError?
 
     @inline(__always)
@@ -517,8 +520,10 @@ extension ExchangeMachine {
         case .pausing(let until) where now >= until:
             return pauseOver()
         case .paying where isOver: return fail(tookTooLong)
+        case .sending where isOver, .receiving where isOver:
+            if let overdue { return fail(overdue) }
+            return look(at: now) ?? timeIsOver(tookTooLong, at: now)
         case .sending where overdue != nil, .receiving where overdue != nil: break
-        case .sending where isOver, .receiving where isOver: return look(at: now) ?? timeIsOver(tookTooLong)
         case .receiving(_, .streamed(isPaused: true)): break
         case .sending where isBehind || wasBehind, .receiving where isBehind || wasBehind || isKeeping:
             // Once more afterwards: the server may have been held back, and gets its time.
@@ -529,7 +534,7 @@ extension ExchangeMachine {
             if let look = look(at: now) { return look }
             let error = timeout("Nothing came or went for \(clock.timeouts.idle)")
             var commands = Commands()
-            return goesOn(question, or: .silence(error), at: now, &commands) ? commands : timeIsOver(error)
+            return goesOn(question, or: .silence(error), at: now, &commands) ? commands : timeIsOver(error, at: now)
         case .waitingForSession, .waitingForSlot, .paying, .pausing: break
         }
         lookEnd = nil
@@ -558,12 +563,13 @@ extension ExchangeMachine {
         return deadlinePassed(at: now, question)
     }
 
-    /// Ends an attempt on the wire, or lets it go on for as long as its transport does.
-    private mutating func timeIsOver(_ error: AtomError) -> Commands {
+    /// Ends an attempt on the wire, or lets it go on for as long as its transport does, and an hour at most.
+    private mutating func timeIsOver(_ error: AtomError, at now: MonotonicInstant) -> Commands {
         // One that is still connecting would be sent later, when another has been sent in its place.
         guard terms.policy.outlivesDeadline, mayHaveArrived || reach == .answered else { return fail(error) }
-        (overdue, clock.end) = (error, nil)
-        var commands = Commands(clock.disarm())
+        let end = now.advanced(by: Self.overdueDuration)
+        (overdue, clock.end) = (error, end)
+        var commands = Commands(clock.set(end))
         commands.append(.tellOverdue)
         return commands
     }

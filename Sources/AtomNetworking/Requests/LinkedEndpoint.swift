@@ -6,10 +6,10 @@ import Foundation
 /// astray: for the origins that ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the origin of
 /// the response that carried the URL, if the request for that response was signed itself and no redirect led elsewhere.
 /// It also has to be the same credential: that of the same session, or the same user name. After a sign-out or another
-/// sign-in, also of the same person, it fails with ``AuthenticationError/signedOut(delivery:)`` before anything is sent.
-/// To any other origin, and
-/// from another service, the request goes without a credential and without the service's own header fields, which is
-/// what a storage service with signed URLs expects.
+/// sign-in, also of the same person or by the app's variable, it fails with
+/// ``AuthenticationError/signedOut(delivery:)``; so it does after tokens that another process has stored, which may be
+/// anybody's. To any other origin, and from another service, the request goes without a credential and without the
+/// service's own header fields, which is what a storage service with signed URLs expects.
 ///
 /// Enqueue it itself: an endpoint of yours can't pass its members on.
 /// <doc:DefiningRequests> follows the pages of a list.

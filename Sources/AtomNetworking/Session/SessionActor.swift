@@ -126,9 +126,7 @@ extension SessionActor {
     /// What another process has stored is most often the same person's, so it
     /// counts only when something is sent. The app's variable is read for this.
     nonisolated func isStill(of holder: SessionHolder) -> Bool {
-        if gate.isUnchanged(of: holder) { return true }
-        let current = self.holder
-        return current == holder || keeper.store != nil && current.generation == holder.generation
+        gate.isUnchanged(of: holder) || keeper.store == nil && self.holder == holder
     }
 
     /// Whether this is called by the provider, while the session waits for it.

@@ -62,13 +62,13 @@ final class SessionGate: Sendable {
         }
     }
 
-    /// Whether it is this holder's session, and a variable holds what was read last: one look, as there is one before
-    /// each element of a stream.
+    /// Whether it is this holder's session, and a variable holds what was read last, or a store has been taken over at
+    /// most: one look, as there is one before each element of a stream.
     func isUnchanged(of holder: SessionHolder) -> Bool {
         let current = keeper.current
         return guarded.with { machine in
-            guard machine.holder == holder else { return false }
-            return current.map { machine.store.isUnchanged($0) } ?? true
+            guard let current else { return machine.generation == holder.generation }
+            return machine.holder == holder && machine.store.isUnchanged(current)
         }
     }
 

@@ -86,8 +86,9 @@ public protocol TransportExchange: Sendable {
     /// Reads what has arrived, gives it to `receive`, and then calls `done`.
     ///
     /// The process may have stood still until a deadline had passed, with the response in the socket. This is called on
-    /// any thread, when the exchange's time would be over, and must not wait. `done` may be called on any thread, also
-    /// inside this call, and the SDK waits for it for a moment only. The default calls it at once.
+    /// any thread, when the exchange's time would be over, and must not wait: perhaps before anything has been sent, or
+    /// after the last event. `done` may be called on any thread, also inside this call, and the SDK waits for it for a
+    /// moment only: late, or once more, it does no harm. The default calls it at once.
     func catchUp(_ done: @escaping @Sendable () -> Void)
 }
 

@@ -94,6 +94,28 @@ struct AppTransportTests {
         if gift == .handle { #expect(outcome.response?.statusCode == 200) } else { #expect(outcome.isCancelled) }
     }
 
+    @Test("What was to follow an answer inside `start` isn't sent after a cancellation, and keeps no slot")
+    func cancelledInsideStart() async throws {
+        let (call, starts, receiver) = (Locked<Call?>(nil), Locked<[Int]>([]), Locked<Receive?>(nil))
+        let transport = AppTransport { attempt, receive in
+            starts.with { $0.append(attempt) }
+            if attempt == 1 { receiver.set(receive) }
+            if attempt == 2 {
+                receive(Self.redirect)
+                receive(.finished)
+                call.value?.cancel()
+            }
+            return Started()
+        }
+        let session = try SessionFixture(change: { $0.transport = transport })
+        call.set(session.call(signed: false))
+        try #require(await eventually { receiver.value != nil })
+        for event in [Self.redirect, .finished] { receiver.value?(event) }
+        #expect(await call.value?.outcome().isCancelled == true)
+        #expect(starts.value == [1, 2])
+        #expect(session.atom.manager.slots.counts == (0, 0))
+    }
+
     @Test("It may answer inside `start`, again and again", arguments: [true, false], [true, false])
     func answersAtOnce(redirects: Bool, isSigned: Bool) async throws {
         let depth = Locked((now: 0, most: 0))

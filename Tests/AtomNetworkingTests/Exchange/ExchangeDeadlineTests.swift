@@ -40,6 +40,8 @@ import Testing
         let arrived: @Sendable (ScriptedExchange) -> Void
         /// Whether the transport never says that it has looked.
         var isStuck = false
+        /// What it would say then.
+        let unsaid = Locked<[@Sendable () -> Void]>([])
 
         func start(
             _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
@@ -57,7 +59,7 @@ import Testing
 
             func catchUp(_ done: @escaping @Sendable () -> Void) {
                 transport.arrived(exchange)
-                if !transport.isStuck { done() }
+                if transport.isStuck { transport.unsaid.with { $0.append(done) } } else { done() }
             }
         }
     }
@@ -95,6 +97,25 @@ import Testing
             #expect(transport.base.exchanges[0].isCancelled)
             #expect(await call.error()?.delivery == (arrived ? .answered : .maybeSent))
         }
+    }
+
+    @Test("A transport that says late that it has looked doesn't end the next look")
+    func looksLate() async {
+        let hasArrived = Locked(false)
+        let transport = SleepingTransport(
+            arrived: { exchange in
+                if !hasArrived.value { exchange.send(.sent(1)) }
+                hasArrived.set(true)
+            }, isStuck: true)
+        let call = start(transport, request: 10, resource: 100)
+        time.advance(by: .seconds(10))
+        time.advance(by: ExchangeMachine.lookDuration)
+        time.advance(by: .seconds(10) - ExchangeMachine.lookDuration)
+        #expect(transport.unsaid.value.count == 2)
+        transport.unsaid.value.first?()
+        #expect(call.count == 0)
+        transport.base.exchanges[0].answer()
+        #expect(await call.status() == 200)
     }
 
     @Test("What has arrived of a rest that isn't needed leaves its connection open")

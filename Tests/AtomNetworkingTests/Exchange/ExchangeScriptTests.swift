@@ -209,6 +209,20 @@ struct ExchangeScriptTests {
         }
     }
 
+    @Test("A request for a token is waited for an hour after its deadline, and not for ever")
+    func outlivesForAnHour() throws {
+        for event in [ExchangeEvent.ringOver, .head200] {
+            var machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .ringOver)
+            event.handled(by: &machine)
+            let end = ExchangeFixture.instant(100).advanced(by: ExchangeMachine.overdueDuration)
+            let early = machine.deadlinePassed(at: end.advanced(by: .nanoseconds(-1)))
+            #expect(machine.outcome == nil && !early.all.contains(.look))
+            let late = machine.deadlinePassed(at: end)
+            guard case .failure = machine.outcome else { throw Unexpected("\(machine.state)") }
+            #expect(late.all.contains(.tell) && late.all.contains(.stop))
+        }
+    }
+
     @Test("Silence is looked for each time, and what has arrived puts it off")
     func looksAgain() throws {
         var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])

@@ -169,7 +169,8 @@ enum ExchangeTable {
         slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
         cancelled: ended cancelled maybeSent, no deadline, tell, stop
         ringEarly, ringPause: sending, deadline 11
-        ringSilent, ringOver, ringSilentAgain: sending, no deadline, tellOverdue
+        ringSilent, ringSilentAgain: sending, deadline 3650, tellOverdue
+        ringOver: sending, deadline 3700, tellOverdue
         head200, headWithCookie: receiving 200
         head401, spent401: receiving 401
         head302, head302Last: receiving 302
@@ -184,7 +185,7 @@ enum ExchangeTable {
         .overdueToken: """
         slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
         cancelled: ended cancelled maybeSent, no deadline, tell, stop
-        ringEarly, ringPause, ringSilent, ringOver, ringSilentAgain, ringLooks, ringOverLooks: sending, no deadline
+        ringEarly, ringPause, ringSilent, ringOver, ringSilentAgain, ringLooks, ringOverLooks: sending, deadline 3700
         head200, headWithCookie: receiving 200
         head401, spent401: receiving 401
         head302, head302Last: receiving 302

@@ -796,8 +796,34 @@ struct WhoseSessionTests {
         exchange.beginsFile("abcdef")
         exchange.send(.finished)
         guard case .authentication(.signedOut(.answered))? = await call.error() else { throw Unexpected("not told") }
-        #expect(!folder.names.contains("report"))
+        #expect(folder.names == [])
         #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+    }
+
+    @Test(
+        "A download whose person has gone leaves what the next one's has written",
+        arguments: [Change.both, .otherVariable])
+    func downloadBesideAPartialFile(change: Change) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("report")
+        let session = try SessionFixture()
+        let slow = session.download(to: file, isResumable: true)
+        let exchange = await session.transport.exchange(0)
+        try await change.happen(in: session)
+        let theirs = session.download(to: file, isResumable: true)
+        let other = await session.transport.exchange(1)
+        #expect(other.token == "A5")
+        other.beginsFile("abc")
+        other.send(.failed(TransportFailure(URLError(.networkConnectionLost))))
+        #expect(await theirs.error() != nil)
+        #expect(folder.names == ["report.partial", "report.partial.json"])
+        exchange.beginsFile("xyz")
+        exchange.send(.finished)
+        guard case .authentication(.signedOut(.answered))? = await slow.error() else { throw Unexpected("not told") }
+        #expect(folder.names == ["report.partial", "report.partial.json"])
+        let again = session.download(to: file, isResumable: true)
+        #expect(await session.transport.exchange(2).request.headerFields["If-Range"] == "\"v\"")
+        again.cancel()
     }
 
     @Test("After another process's credential, a download replaces only what was there", arguments: [false, true])
@@ -809,11 +835,14 @@ struct WhoseSessionTests {
         let slow = session.download(to: file, isResumable: false)
         let exchange = await session.transport.exchange(0)
         exchange.beginsFile("abc")
+        let holder = try #require(session.atom.manager.session?.holder)
         disk.stored = .issued(5)
         let other = session.call("/other")
         await session.transport.exchange(1).answer(status: 401)
         await session.transport.exchange(2).answer()
         #expect(await other.status() == 200)
+        #expect(session.atom.manager.session?.holder != holder)
+        #expect(session.atom.manager.gate?.isUnchanged(of: holder) == true, "each element of a stream asks for it")
         if isWritten { try Data("theirs".utf8).write(to: file) }
         exchange.send(.data(Data("def".utf8)), .finished)
         if isWritten {

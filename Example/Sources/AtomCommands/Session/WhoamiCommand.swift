@@ -24,9 +24,11 @@ struct WhoamiCommand: StatusCommand {
             let events = atom.events
             let result = await atom.outcome(of: endpoint, expecting: Member.self)
             let notStored = await atom.finishBeforeExit(events)
+            // Also if the request has failed.
+            let status = notStored.map { SessionAdvice($0, file: file.url).show(on: console.notes) }
             let member = try result.get()
             console.output.print(ResponsePrinter.printable("\(member) at \(profile.server)"))
-            return notStored.map { SessionAdvice($0, file: file.url).show(on: console.notes) } ?? .success
+            return status ?? .success
         } catch {
             return SessionAdvice(error, file: file.url).show(on: console.notes)
         }

@@ -18,10 +18,12 @@
             case look(Look)
         }
 
-        /// Until two turns of the loop in succession have brought nothing, and all has been delivered.
+        /// Until two turns of the loop in succession have brought nothing, and all has been delivered, or it took too long.
         fileprivate final class Look: @unchecked Sendable {
             let exchange: CurlExchange
             let done: @Sendable () -> Void
+            /// When nobody waits any more, in nanoseconds: a receiver may hold the body back.
+            let end = CurlLoop.now(after: Int(ExchangeMachine.lookDuration / .milliseconds(1)))
             // Only the loop's thread uses it.
             var quietTurns = 0
 
@@ -350,22 +352,36 @@
 
         /// Reads from the connections of those whose deadline has passed.
         private func readArrived(_ multi: atom_curl_multi) {
-            for case let transfer? in looks.map(\.exchange.transfer) where !transfer.isHeldBack {
-                atom_curl_multi_act(multi, transfer.socket.descriptor, ATOM_CURL_POLL_IN)
+            let transfers = looks.compactMap(\.exchange.transfer).filter { !$0.isHeldBack }
+            // Many exchanges may share a connection; libcurl takes -1 for its timer.
+            for descriptor in Set(transfers.map(\.socket.descriptor)) where descriptor >= 0 {
+                let before = (events.count, busy.count)
+                atom_curl_multi_act(multi, descriptor, ATOM_CURL_POLL_IN)
+                if before != (events.count, busy.count) { sockets.heard(descriptor) }
             }
         }
 
         /// Ends each look for which nothing more has arrived.
         private func countQuietTurns() {
+            let heard = Set(events.map { ObjectIdentifier($0.exchange) })
+            endLooks { look in
+                look.quietTurns = heard.contains(ObjectIdentifier(look.exchange)) ? 0 : look.quietTurns + 1
+                if look.end <= DispatchTime.now().uptimeNanoseconds { return true }
+                return look.quietTurns > 1 && look.exchange.transfer?.isHeldBack != true
+                    && !delivery.holds(look.exchange)
+            }
+        }
+
+        private func endLooks(where isOver: (Look) -> Bool) {
+            var over: [Unmanaged<Look>] = []
             looks.removeAll { look in
-                let isQuiet = !events.contains { $0.exchange === look.exchange }
-                look.quietTurns = isQuiet ? look.quietTurns + 1 : 0
-                guard look.quietTurns > 1, look.exchange.transfer?.isHeldBack != true,
-                    !delivery.holds(look.exchange)
-                else { return false }
-                // Code of the app may run there.
-                DispatchQueue(label: "AtomNetworking.CurlTransport").async(execute: look.done)
+                guard isOver(look) else { return false }
+                over.append(.passRetained(look))
                 return true
+            }
+            for look in over {
+                // Code of the app may run there, also when it is let go of.
+                DispatchQueue(label: "AtomNetworking.CurlTransport").async { look.takeRetainedValue().done() }
             }
         }
 
@@ -542,6 +558,7 @@
             running = []
             idle = []
             busy = []
+            endLooks { _ in true }
             if let multi { atom_curl_multi_free(multi) }
             if let share { atom_curl_share_free(share) }
             (multi, share) = (nil, nil)

@@ -260,15 +260,20 @@
                 if sockets[index].wanted == 0 {
                     isReadyForNobody(index)
                 } else if event.events & sockets[index].open != 0 {
-                    if event.events & Self.readable != 0, !sockets[index].isSingle {
-                        sockets[index].heard = DispatchTime.now().uptimeNanoseconds
-                        sockets[index].isSilent = false
-                    }
+                    if event.events & Self.readable != 0 { heard(event.descriptor) }
                     act(event.descriptor, event.events & sockets[index].open)
                     if sockets[index].isRestless { wasRestless = true }
                 }
             }
             return wasRestless
+        }
+
+        /// Something has come.
+        func heard(_ descriptor: CInt) {
+            let index = Int(descriptor)
+            guard sockets.indices.contains(index), !sockets[index].isSingle else { return }
+            sockets[index].heard = DispatchTime.now().uptimeNanoseconds
+            sockets[index].isSilent = false
         }
 
         private func isReadyForNobody(_ index: Int) {

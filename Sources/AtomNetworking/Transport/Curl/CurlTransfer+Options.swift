@@ -27,6 +27,8 @@
                 guard settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy),
                     settings.set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy)
                 else { return .other(.unknown, "libcurl doesn't accept that a connection is new") }
+                // It may be waited for after its deadline; a network that is gone says nothing.
+                atom_curl_set_long(easy, CInt(ATOM_CURLOPT_TCP_KEEPALIVE), 1)
             }
             // libcurl's own limit is five minutes; another one costs a timer.
             if request.idleTimeout > .seconds(240) {

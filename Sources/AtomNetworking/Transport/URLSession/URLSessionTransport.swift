@@ -215,7 +215,7 @@ public final class URLSessionTransport: Transport {
     private static func urlRequest(for request: TransportRequest, url: URL) -> URLRequest {
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         // Set here: on Linux the session's replaces the initializer's argument.
-        urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
+        urlRequest.timeoutInterval = timeoutInterval
         urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
         if let body = request.body?.data { urlRequest.httpBody = body }
@@ -248,15 +248,15 @@ public final class URLSessionTransport: Transport {
         return value.trimmingCharacters(in: .whitespaces)
     }
 
-    /// Later than the SDK's own deadline: Foundation on Linux truncates fractions,
-    /// fails at once below a second and traps on huge values.
-    static func timeoutInterval(above idle: Duration) -> TimeInterval {
+    /// Never before the SDK's own deadlines, which some requests outlive: what has arrived by then counts.
+    static let timeoutInterval: TimeInterval = {
         #if canImport(FoundationNetworking)
             // It doesn't count anew when something comes. In milliseconds it has to fit in an `Int`.
-            if Int.bitWidth >= 64 { return 10_000_000_000 }
+            return Int.bitWidth >= 64 ? 10_000_000_000 : 2_000_000
+        #else
+            return Duration.year.seconds
         #endif
-        return min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
-    }
+    }()
 }
 
 /// Who answers the challenges of a session.

@@ -12,6 +12,40 @@
             return problem.subject
         }
 
+        // MARK: - Connections
+
+        /// Whether each connection to a port is asked for signs of life.
+        private static func keepalives(to port: Int) -> [Bool] {
+            (0..<CInt(4_096)).compactMap { descriptor in
+                var address = sockaddr_in6()
+                var (length, isKeptAlive) = (socklen_t(MemoryLayout<sockaddr_in6>.size), CInt(0))
+                let result = withUnsafeMutablePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+                }
+                // The port is at the same place for both kinds of addresses.
+                guard result == 0, Int(UInt16(bigEndian: address.sin6_port)) == port else { return nil }
+                length = socklen_t(MemoryLayout<CInt>.size)
+                guard getsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &isKeptAlive, &length) == 0 else { return nil }
+                return isKeptAlive != 0
+            }
+        }
+
+        @Test(
+            "A connection that may be waited for after a deadline is asked for signs of life", arguments: [true, false])
+        func keepalive(isFresh: Bool) async throws {
+            let (gate, hasArrived) = (LoopbackServer.Gate(), Signal())
+            let server = try LoopbackServer { _ in
+                hasArrived.raise()
+                return .text("hello").after(gate)
+            }
+            defer { server.stop() }
+            let exchange = try CurlTransport().begin(.to(server, needsFreshConnection: isFresh))
+            await hasArrived.wait()
+            #expect(Self.keepalives(to: server.port) == [isFresh])
+            gate.open()
+            _ = await exchange.end()
+        }
+
         // MARK: - Certificates
 
         @Test("Certificates are PEM blocks, with any text around them")
