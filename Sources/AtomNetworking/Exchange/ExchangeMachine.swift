@@ -32,10 +32,8 @@ struct ExchangeMachine: Sendable {
     private(set) var isKeeping = false
     /// Whether a receiver held up what had arrived when the idle time was over.
     private(set) var wasBehind = false
-    /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
-    private(set) var lookEnd: MonotonicInstant?
-    /// With what it would have ended at its deadline, if it goes on without one.
-    private(set) var overdue: AtomError?
+    /// What has followed from deadlines that have passed: most exchanges have none.
+    private var lateness: Lateness?
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -142,7 +140,8 @@ extension ExchangeMachine {
             return Commands(.askSessionWithSlot(place: place))
         }
         number += 1
-        (isKeeping, wasBehind, lookEnd) = (false, false, nil)
+        (isKeeping, wasBehind) = (false, false)
+        if lateness != nil { forgetLook() }
         clock.lastActivity = now
         state = .sending(version: isAttemptSigned ? version : nil, isUnproven: isUnproven)
         var commands = Commands()
@@ -535,6 +534,25 @@ extension ExchangeMachine {
         return commands
     }
 
+    private final class Lateness: Sendable {
+        let lookEnd: MonotonicInstant?
+        let overdue: AtomError?
+
+        init(lookEnd: MonotonicInstant?, overdue: AtomError?) { (self.lookEnd, self.overdue) = (lookEnd, overdue) }
+    }
+
+    /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
+    private(set) var lookEnd: MonotonicInstant? {
+        get { lateness?.lookEnd }
+        set { if newValue != lookEnd { lateness = Lateness(lookEnd: newValue, overdue: overdue) } }
+    }
+
+    @inline(never)
+    private mutating func forgetLook() { lookEnd = nil }
+
+    /// With what it would have ended at its deadline, if it goes on without one.
+    var overdue: AtomError? { lateness?.overdue }
+
     /// What has arrived by now counts, also if the process has stood still until after the deadline: the transport
     /// looks once, for a moment.
     ///
@@ -557,8 +575,9 @@ extension ExchangeMachine {
 
     /// Ends an attempt on the wire, or lets it go on for as long as its transport does.
     private mutating func timeIsOver(_ error: AtomError) -> Commands {
-        guard terms.policy.outlivesDeadline else { return fail(error) }
-        (overdue, clock.end) = (error, nil)
+        guard terms.outlivesDeadline else { return fail(error) }
+        lateness = Lateness(lookEnd: lookEnd, overdue: error)
+        clock.end = nil
         var commands = Commands(clock.disarm())
         commands.append(.tellOverdue)
         return commands
