@@ -73,11 +73,13 @@ extension AttemptOnWire {
         return running ?? afterlife?.running
     }
 
-    /// The transport has returned the handle, which is returned if it has to be cancelled.
-    func started(_ running: any TransportExchange) -> (any TransportExchange)? {
-        guard let afterlife, !afterlife.isOver else { return nil }
+    /// The transport has returned the handle.
+    ///
+    /// - Returns: Whether it has to be cancelled.
+    func started(_ running: any TransportExchange) -> Bool {
+        guard let afterlife, !afterlife.isOver else { return false }
         self.afterlife?.running = running
-        return afterlife.isStopped ? running : nil
+        return afterlife.isStopped
     }
 
     /// The last event has arrived: returns the handle, to be let go of outside the lock.

@@ -75,6 +75,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         case .awaiting, .awaitingAnyLate: isAwaited = true
         case .completion, .dispatched: isAwaited = false
         }
+        // The answer holds the successor of a refresh token that may be spent, so it is never thrown away.
+        let outlivesDeadline = request.purpose == .token
         retrying = request.retrying
         observation = manager.observation(of: request)
         let startedAt = observation?.instant ?? manager.time.now
@@ -87,11 +89,11 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
             policy: signing.policy, isSigned: signing.isSigned, hasSession: manager.session != nil,
             timeouts: request.timeouts,
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
-            hasStreamedBody: request.body?.isStream ?? false)
+            hasStreamedBody: request.body?.isStream ?? false, outlivesDeadline: outlivesDeadline)
         content = Guarded(
             Content(
                 machine: ExchangeMachine(Attempt(request), terms),
-                listener: isAwaited && !signing.policy.outlivesDeadline ? nil : listener))
+                listener: isAwaited && !outlivesDeadline ? nil : listener))
     }
 }
 
@@ -262,7 +264,8 @@ extension Exchange {
         handle(wire) { content in
             if content.wire === wire {
                 content.wire = nil
-                running = content.running.take()
+                // Else there is none yet: the transport answers inside `start`.
+                if !content.isStarting { running = content.running.take() }
                 content.lastEnded = wire.number
             } else {
                 running = wire.end()
@@ -374,7 +377,7 @@ extension Exchange {
             case .giveSlotBack: manager.slots.release(origin: slotOrigin ?? wire?.target.origin ?? origin)
             // The attempt.
             case .sign(let place): sign(place: place, signature)
-            case .send: if let wire, let next = send(wire) { sendOn(next) }
+            case .send: if let wire, send(wire) { sendOn() }
             case .look: look()
             case .stop: if let wire { stop(wire) }
             case .limitRest(let isKept):
@@ -453,34 +456,41 @@ extension Exchange {
 
     /// Sends what followed while the transport answered inside `start`, and so on.
     @inline(never)
-    private func sendOn(_ first: AttemptOnWire) {
-        var next = Optional(first)
-        while let wire = next { next = send(wire) }
+    private func sendOn() {
+        while true {
+            let (next, isCurrent) = content.withLock { content in
+                let next = content.next.take()
+                if next == nil { content.isStarting = false }
+                return (next, content.wire === next)
+            }
+            guard let next else { return }
+            if isCurrent {
+                guard send(next) else { return }
+            } else {
+                // The exchange has ended or goes on without it: its slot is free.
+                ended(next) { $0.finished(next.number) }
+            }
+        }
     }
 
-    /// - Returns: What is to be sent next, if the transport has answered inside `start`.
+    /// - Returns: Whether there is another one to be sent, as the transport has answered inside `start`.
     @inline(__always)
-    private func send(_ wire: AttemptOnWire) -> AttemptOnWire? {
+    private func send(_ wire: AttemptOnWire) -> Bool {
         let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
-        let (unwanted, tells, next, isNext) = content.withLock { content in
-            var unwanted: (any TransportExchange)?
+        let (isUnwanted, tells, goesOn) = content.withLock { content in
+            var isUnwanted = false
             if content.wire === wire {
                 content.running = running
             } else if content.lastEnded != wire.number {
-                unwanted = wire.started(running)
+                isUnwanted = wire.started(running)
             }
-            let next = content.next.take()
-            let isNext = next != nil && content.wire === next
-            content.isStarting = isNext
-            return (unwanted, observation != nil && content.events.beginsDelivery(), next, isNext)
+            content.isStarting = content.next != nil
+            return (isUnwanted, observation != nil && content.events.beginsDelivery(), content.isStarting)
         }
-        unwanted?.cancel()
+        if isUnwanted { running.cancel() }
         if tells, let observation { tellNoted(observation) }
-        if isNext { return next }
-        // The exchange has ended or goes on without it: its slot is free.
-        if let next { ended(next) { $0.finished(next.number) } }
-        return nil
+        return goesOn
     }
 
     private func look() {

@@ -35,12 +35,10 @@ struct ExchangeMachine: Sendable {
     private(set) var isKeeping = false
     /// Whether a receiver held up what had arrived when the idle time was over.
     private(set) var wasBehind = false
-    /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
-    private(set) var lookEnd: MonotonicInstant?
     /// Whether a server may have got a request that outlives its deadline.
     private var mayHaveArrived = false
-    /// With what it would have ended at its deadline, if it goes on after that.
-    private(set) var overdue: AtomError?
+    /// What has followed from deadlines that have passed: most exchanges have none.
+    private var lateness: Lateness?
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -147,7 +145,8 @@ extension ExchangeMachine {
             return Commands(.askSessionWithSlot(place: place))
         }
         number += 1
-        (isKeeping, wasBehind, lookEnd) = (false, false, nil)
+        (isKeeping, wasBehind) = (false, false)
+        if lateness != nil { forgetLook() }
         clock.lastActivity = now
         state = .sending(version: isAttemptSigned ? version : nil, isUnproven: isUnproven)
         var commands = Commands()
@@ -178,7 +177,7 @@ extension ExchangeMachine {
     mutating func sent(_ count: Int = 1, by number: Int, at now: MonotonicInstant) -> Bool {
         guard number == self.number else { return false }
         clock.lastActivity = now
-        if count > 0, terms.policy.outlivesDeadline { mayHaveArrived = true }
+        if count > 0, terms.outlivesDeadline { mayHaveArrived = true }
         // A body may be as large as it likes, also after an early response; the deadline queue asks again.
         if count > 0, terms.hasStreamedBody, clock.end != nil, isOnWire { clock.restart(at: now) }
         return isOnWire
@@ -543,6 +542,25 @@ extension ExchangeMachine {
         return commands
     }
 
+    private final class Lateness: Sendable {
+        let lookEnd: MonotonicInstant?
+        let overdue: AtomError?
+
+        init(lookEnd: MonotonicInstant?, overdue: AtomError?) { (self.lookEnd, self.overdue) = (lookEnd, overdue) }
+    }
+
+    /// Until when the transport looks for what had arrived when a deadline passed; `nil` if it isn't asked to.
+    private(set) var lookEnd: MonotonicInstant? {
+        get { lateness?.lookEnd }
+        set { if newValue != lookEnd { lateness = Lateness(lookEnd: newValue, overdue: overdue) } }
+    }
+
+    @inline(never)
+    private mutating func forgetLook() { lookEnd = nil }
+
+    /// With what it would have ended at its deadline, if it goes on without one.
+    var overdue: AtomError? { lateness?.overdue }
+
     /// What has arrived by now counts, also if the process has stood still until after the deadline: the transport
     /// looks once, for a moment.
     ///
@@ -566,9 +584,10 @@ extension ExchangeMachine {
     /// Ends an attempt on the wire, or lets it go on for as long as its transport does, and an hour at most.
     private mutating func timeIsOver(_ error: AtomError, at now: MonotonicInstant) -> Commands {
         // One that is still connecting would be sent later, when another has been sent in its place.
-        guard terms.policy.outlivesDeadline, mayHaveArrived || reach == .answered else { return fail(error) }
+        guard terms.outlivesDeadline, mayHaveArrived || reach == .answered else { return fail(error) }
         let end = now.advanced(by: Self.overdueDuration)
-        (overdue, clock.end) = (error, end)
+        lateness = Lateness(lookEnd: lookEnd, overdue: error)
+        clock.end = end
         var commands = Commands(clock.set(end))
         commands.append(.tellOverdue)
         return commands

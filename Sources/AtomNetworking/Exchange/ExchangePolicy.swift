@@ -8,26 +8,16 @@ struct ExchangePolicy: Sendable, Equatable {
     var needsFreshConnection: Bool
     /// Whether a ``RetryPolicy`` applies.
     var retries: Bool
-    /// Whether what comes after its deadline is taken, once it has been sent: then the caller hears that it is overdue.
-    var outlivesDeadline = false
     /// How many redirects are followed; `nil` for none, without an error.
     var redirectLimit: Int?
     /// The largest body that is collected in memory, in bytes.
     var maximumBodySize: Int
 
-    /// A request to revoke a token, sent once.
+    /// A request for a token, or to revoke one, sent once.
     ///
-    /// Requests that never end may use all connections but its own.
-    static let revocation = ExchangePolicy(
+    /// When a refresh is tried again is the session's decision. Requests that never end may use all connections but
+    /// its own.
+    static let token = ExchangePolicy(
         takesSlot: false, usesCookies: false, needsFreshConnection: true, retries: false, redirectLimit: nil,
         maximumBodySize: TokenRequest.maximumAnswerSize)
-
-    /// A request for a token, sent once: when a refresh is tried again is the session's decision.
-    ///
-    /// The answer holds the successor of a refresh token that may be spent, so it is never thrown away.
-    static let token = {
-        var policy = revocation
-        policy.outlivesDeadline = true
-        return policy
-    }()
 }

@@ -67,6 +67,8 @@ extension ExchangeMachine {
         let deadline: MonotonicInstant
         /// Whether the body is read while it is sent: the resource timeout counts from its last byte.
         var hasStreamedBody = false
+        /// Whether what comes after its deadline is taken, once it has been sent: then the caller hears that it is overdue.
+        var outlivesDeadline = false
     }
 }
 

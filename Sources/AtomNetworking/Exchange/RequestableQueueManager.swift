@@ -141,8 +141,7 @@ final class RequestableQueueManager: Sendable {
     func policy(for purpose: PreparedRequest.Purpose) -> ExchangePolicy {
         switch purpose {
         case .service: policy
-        case .token: .token
-        case .revocation: .revocation
+        case .token, .revocation: .token
         }
     }
 
@@ -245,7 +244,8 @@ final class RequestableQueueManager: Sendable {
         }
         let origin = request.target.origin
         // A link is for whoever its response was for.
-        let place = request.departures.flatMap { gate?.place(since: $0) } ?? place
+        var place = place
+        if let departures = request.departures, let gate { place = gate.place(since: departures) }
         let exchange = Exchange(
             request, manager: self, listener: listener, destination: destination, progress: progress, of: place)
         exchange.start(at: origin)

@@ -26,9 +26,11 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .sendingSigned: return try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
         case .sendingSignedAgain: return try ExchangeFixture.machine(.head401, .admitted, .slotSigned)
         case .sendingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned)
-        case .sendingToken: return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned)
+        case .sendingToken:
+            return try ExchangeFixture.machine(isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned)
         case .overdueToken:
-            return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .sent, .ringOver)
+            return try ExchangeFixture.machine(
+                isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned, .sent, .ringOver)
         case .receiving: return try ExchangeFixture.machine(.head200)
         case .receivingRefused: return try ExchangeFixture.machine(.head401, .refusedMissing)
         case .sendingStream: return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned)
@@ -220,10 +222,11 @@ enum ExchangeFixture {
     /// A machine that has been sent, as far as these need it, and has heard
     /// them.
     static func machine(
-        isSigned: Bool = true, policy: ExchangePolicy? = nil, _ events: ExchangeEvent...
+        isSigned: Bool = true, policy: ExchangePolicy? = nil, outlivesDeadline: Bool = false,
+        _ events: ExchangeEvent...
     ) throws -> ExchangeMachine {
         let sending: [ExchangeEvent] = events.isEmpty || !isSigned ? [] : [.admitted, .slotSigned]
-        return try machine(isSigned, policy, sending + events)
+        return try machine(isSigned, policy, sending + events, outlivesDeadline: outlivesDeadline)
     }
 
     /// A machine whose body is read while it is sent, and whose response goes to
@@ -233,7 +236,8 @@ enum ExchangeFixture {
     }
 
     private static func machine(
-        _ isSigned: Bool, _ policy: ExchangePolicy?, _ events: [ExchangeEvent], isStreamed: Bool = false
+        _ isSigned: Bool, _ policy: ExchangePolicy?, _ events: [ExchangeEvent], isStreamed: Bool = false,
+        outlivesDeadline: Bool = false
     ) throws -> ExchangeMachine {
         let endpoint = PathEndpoint(pathText: "/start", requiresAuthorization: isSigned)
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
@@ -244,7 +248,7 @@ enum ExchangeFixture {
             Attempt(request),
             ExchangeMachine.Terms(
                 policy: policy ?? service, isSigned: isSigned, hasSession: true, timeouts: request.timeouts,
-                deadline: instant(100), hasStreamedBody: isStreamed))
+                deadline: instant(100), hasStreamedBody: isStreamed, outlivesDeadline: outlivesDeadline))
         for event in events { event.handled(by: &machine) }
         return machine
     }

@@ -191,15 +191,16 @@ struct ExchangeScriptTests {
 
     @Test("Only a request for a token that may have reached the server outlives its deadline")
     func outlives() throws {
-        #expect(!ExchangePolicy.revocation.outlivesDeadline)
-        var machine = try ExchangeFixture.machine(isSigned: false, policy: .revocation, .slotUnsigned, .ringOver)
+        var machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .ringOver)
         #expect(machine.outcome != nil && machine.overdue == nil)
-        machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .ringOver)
+        machine = try ExchangeFixture.machine(isSigned: false, policy: .token, outlivesDeadline: true, .ringOver)
         #expect(machine.outcome != nil && machine.overdue == nil)
-        machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .ringOver)
+        machine = try ExchangeFixture.machine(
+            isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned, .ringOver)
         #expect(machine.outcome != nil && machine.overdue == nil, "it may still be connecting")
         for ring in [ExchangeEvent.ringSilent, .ringOver] {
-            machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .sent, ring)
+            machine = try ExchangeFixture.machine(
+                isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned, .sent, ring)
             #expect(machine.outcome == nil && machine.overdue?.delivery == .maybeSent)
             #expect(!ExchangeEvent.ringOver.handled(by: &machine).contains(.tellOverdue))
             ExchangeEvent.head200.handled(by: &machine)
