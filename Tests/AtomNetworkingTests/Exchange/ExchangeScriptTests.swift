@@ -213,7 +213,8 @@ struct ExchangeScriptTests {
     @Test("A request for a token is waited for an hour after its deadline, and not for ever")
     func outlivesForAnHour() throws {
         for event in [ExchangeEvent.ringOver, .head200] {
-            var machine = try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned, .sent, .ringOver)
+            var machine = try ExchangeFixture.machine(
+                isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned, .sent, .ringOver)
             event.handled(by: &machine)
             let end = ExchangeFixture.instant(100).advanced(by: ExchangeMachine.overdueDuration)
             let early = machine.deadlinePassed(at: end.advanced(by: .nanoseconds(-1)))
