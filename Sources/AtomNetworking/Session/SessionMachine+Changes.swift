@@ -210,7 +210,8 @@ extension SessionMachine {
     @discardableResult
     mutating func notReplaced(in generation: Int, found: TokenCredential? = nil) -> TokenCredential? {
         store.forgetFirst(of: generation)
-        guard case .first? = store.outstanding, let last = store.last, !last.isEmpty, found?.hasTokens(of: last) == false
+        guard case .first? = store.outstanding, let last = store.last, !last.isEmpty,
+            found?.hasTokens(of: last) == false
         else { return nil }
         return found
     }

@@ -429,7 +429,8 @@ extension SessionMachine {
             if let limitEnd { return .refusesRequest(tooMany(until: limitEnd)) }
             phase = .backingOff(held, until: earliest)
             return .backsOff(
-                until: earliest, setback.flatMap { now.instant < $0.notBefore ? $0.failure : nil } ?? tooMany(until: earliest))
+                until: earliest,
+                setback.flatMap { now.instant < $0.notBefore ? $0.failure : nil } ?? tooMany(until: earliest))
         }
         lastRefreshNumber += 1
         let refresh = SessionRefresh(

@@ -216,7 +216,8 @@ struct ExchangeScriptTests {
             var machine = try ExchangeFixture.machine(
                 isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned, .sent, .ringOver)
             event.handled(by: &machine)
-            let end = ExchangeFixture.instant(100).advanced(by: ExchangeMachine.overdueDuration)
+            let end = try #require(machine.clock.end)
+            #expect(end >= ExchangeFixture.instant(100).advanced(by: .seconds(3_600)))
             let early = machine.deadlinePassed(at: end.advanced(by: .nanoseconds(-1)))
             #expect(machine.outcome == nil && !early.all.contains(.look))
             let late = machine.deadlinePassed(at: end)

@@ -874,7 +874,8 @@ struct SessionChangeScriptTests {
         _ = session.signOut()
         _ = session.observe(MachineFixture.empty)
         _ = session.observe(MachineFixture.credential(2))
-        #expect(session.machine.held?.isRejected == false, "whoever comes when nobody is signed in says that it is good")
+        #expect(
+            session.machine.held?.isRejected == false, "whoever comes when nobody is signed in says that it is good")
     }
 
     @Test("A sign-out forgets how refreshes have failed")

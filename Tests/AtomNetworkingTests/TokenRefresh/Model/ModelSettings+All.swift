@@ -164,6 +164,7 @@ extension PlantedBug {
     private static let deep: Set<PlantedBug> = [
         .deadTokenIsForgotten, .outdatedRefreshIsWritten, .signedBeforeWhoCameEarlier, .signInIsWrittenOverItsRefresh,
         .writeIsNotQueued, .dropsWhatTheStoreSaysAfterARefresh, .pauseIsIgnored,
+        .signInDoesNotClear,
     ]
 
     static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }

@@ -140,7 +140,8 @@ enum ModelStep: Hashable, Sendable {
             .loaded,
             .begin, .cancelled, .end, .hear, .cameLate, .overdueEnds:
             true
-        case .isOverdue, .cancel, .deadline, .fail, .time, .signIn, .signInOther, .signInBack, .signInAgain, .signOut, .outside,
+        case .isOverdue, .cancel, .deadline, .fail, .time, .signIn, .signInOther, .signInBack, .signInAgain, .signOut,
+            .outside,
             .revokeAccess, .revokeSession,
             .loadingFails, .beginFails, .endFails, .writeAgain:
             false

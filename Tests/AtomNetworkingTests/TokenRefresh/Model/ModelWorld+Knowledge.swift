@@ -71,7 +71,9 @@ extension ModelWorld {
 
     /// How long the next refresh of this credential waits for the answer to an overdue one.
     func pause(for credential: ModelCredential) -> (Int, Int, Int?)? {
-        guard let pausesFor, overdue.contains(where: { $0.credential.refresh == credential.refresh }) else { return nil }
+        guard let pausesFor, overdue.contains(where: { $0.credential.refresh == credential.refresh }) else {
+            return nil
+        }
         return (failures, notBefore, pausesFor)
     }
 

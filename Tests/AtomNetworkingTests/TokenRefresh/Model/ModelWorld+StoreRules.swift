@@ -64,8 +64,9 @@ extension ModelWorld {
         // What a sign-in still overwrites is nobody's any more.
         if replaced == nil { replaced = machine.notReplaced(in: generation, found: found) }
         let isLost = operation.isSaid || hasFailed || sut.machine.store.hasToWrite(again: false)
-        for credential in ended.credentials(replacing: replaced).map({ ModelCredential($0) }) where !credential.isEmpty {
-            guard isLost && credential != current || self.account(of: credential) == account else {
+        for credential in ended.credentials(replacing: replaced).map({ ModelCredential($0) }) where !credential.isEmpty
+        {
+            guard operation.isSaid || isLost && credential != current || self.account(of: credential) == account else {
                 throw Violation("a sign-out revokes what somebody else has signed in with (G0)")
             }
         }

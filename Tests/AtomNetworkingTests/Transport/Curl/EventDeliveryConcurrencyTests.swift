@@ -72,37 +72,6 @@
             #expect(text.value == "hello")
         }
 
-        @Test("So does who holds the body back")
-        func catchingUpWhileItIsHeldBack() async throws {
-            let (writes, hasWritten, isDone) = (DispatchSemaphore(value: 0), Signal(), Signal())
-            let server = try ByteServer { line in
-                _ = line.readHead()
-                line.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
-                writes.wait()
-                line.write("hello")
-                while !line.hasArrived { usleep(100) }
-                hasWritten.raise()
-                line.drain()
-                return .close
-            }
-            defer { server.stop() }
-            let (hasHead, events) = (Signal(), EventRecorder())
-            let transport = try CurlTransport()
-            let base = try BaseURL(scheme: .http, host: "127.0.0.1", port: server.port)
-            let running = transport.start(try TransportRequest(base: base, path: URLPath("/x"))) { event in
-                events.receive(event)
-                if case .response = event { hasHead.raise() }
-            }
-            await hasHead.wait()
-            #expect(running.pause())
-            writes.signal()
-            await hasWritten.wait()
-            running.catchUp { isDone.raise() }
-            await isDone.wait()
-            #expect(events.text == "")
-            running.cancel()
-        }
-
         @Test("A receiver that doesn't return holds up no last event after the transport was let go of")
         func stuckAtTheEnd() async throws {
             let gate = LoopbackServer.Gate()
