@@ -221,6 +221,7 @@ public class URLSession: NSObject, @unchecked Sendable {
     }
     public func finishTasksAndInvalidate() {}
     public func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
+    public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {}
     public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask { fatalError() }
 }
 

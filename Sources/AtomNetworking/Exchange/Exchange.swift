@@ -279,7 +279,7 @@ extension Exchange {
     func restIsLate(_ wire: AttemptOnWire, at now: MonotonicInstant) {
         let running = content.withLock { wire.looks(with: $0.wire === wire ? $0.running : nil) }
         guard let running else { return restExpired(wire) }
-        manager.deadlines.set(now.advanced(by: ExchangeMachine.lookDuration), for: wire, number: 3)
+        manager.deadlines.set(now.advanced(by: .look), for: wire, number: 3)
         running.catchUp { [self] in restExpired(wire) }
     }
 

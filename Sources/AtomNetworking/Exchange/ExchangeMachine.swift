@@ -13,9 +13,6 @@ struct ExchangeMachine: Sendable {
     /// So many bytes of an unwanted body are read, and of a 401's during a refresh: cheaper than a new connection.
     static let maximumRest = 1 << 16
 
-    /// How long the transport may look for what had arrived when a deadline passed.
-    static let lookDuration = Duration.milliseconds(250)
-
     /// How long a request for a token is waited for after its deadline: its connection may be dead.
     static let overdueDuration = Duration.seconds(3_600)
 
@@ -566,7 +563,7 @@ extension ExchangeMachine {
     ///
     /// - Returns: `nil` if it has looked.
     private mutating func look(at now: MonotonicInstant) -> Commands? {
-        let end = lookEnd ?? now.advanced(by: Self.lookDuration)
+        let end = lookEnd ?? now.advanced(by: .look)
         guard now < end else { return nil }
         var commands = Commands(clock.set(end))
         if lookEnd == nil { commands.append(.look) }

@@ -73,6 +73,9 @@ extension Duration {
     /// Longer than the lifetime of any token.
     static let century = year * 100
 
+    /// How long a transport may look for what had arrived when a deadline passed.
+    static let look = Duration.milliseconds(250)
+
     /// The duration limited to zero and a century, because an app may give more seconds than an integer can hold.
     var bounded: Duration { min(max(self, .zero), .century) }
 

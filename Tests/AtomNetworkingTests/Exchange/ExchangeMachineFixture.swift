@@ -27,7 +27,8 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .sendingSignedAgain: return try ExchangeFixture.machine(.head401, .admitted, .slotSigned)
         case .sendingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned)
         case .sendingToken:
-            return try ExchangeFixture.machine(isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned)
+            return try ExchangeFixture.machine(
+                isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned, .sent)
         case .overdueToken:
             return try ExchangeFixture.machine(
                 isSigned: false, policy: .token, outlivesDeadline: true, .slotUnsigned, .sent, .ringOver)

@@ -171,7 +171,7 @@ struct ExchangeScriptTests {
     @Test("Who looks has a moment for it, once, and a server that drips is over when its time is")
     func looksOnce() throws {
         let now = ExchangeFixture.instant(100)
-        let moment = ExchangeMachine.lookDuration
+        let moment = Duration.look
         for endsByItself in [true, false] {
             var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
             #expect(machine.deadlinePassed(at: now).all.last == .look)

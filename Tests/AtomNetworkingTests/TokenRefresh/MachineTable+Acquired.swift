@@ -23,7 +23,7 @@ extension MachineTable {
           w left: nothing → refreshing
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
-          refresh overdue: refuse w: failed, announce: failed → backing off until 10
+          refresh overdue: refuse w: failed, announce: failed → backing off until 0
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed the same: release → a1 good, releasing, waiting: w
           observed a new one: release → a5 good, releasing, waiting: w
@@ -89,7 +89,7 @@ extension MachineTable {
           w left: nothing → refreshing
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
-          refresh overdue: refuse w: failed, announce: failed → backing off until 10
+          refresh overdue: refuse w: failed, announce: failed → backing off until 0
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
@@ -112,7 +112,7 @@ extension MachineTable {
           w left: nothing → refreshing
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
-          refresh overdue: refuse w: failed, announce: failed → backing off until 10
+          refresh overdue: refuse w: failed, announce: failed → backing off until 0
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w

@@ -97,7 +97,7 @@ struct SessionChangeScriptTests {
 
     @Test(
         "A token that was just issued is sent until the server rejects it, even if its life is over by what it says",
-        arguments: [0.0, -1, 2])
+        arguments: [0.0, -1])
     func expiredOnArrival(life: Double) {
         var session = MachineFixture()
         session.now = 3_600
@@ -113,6 +113,22 @@ struct SessionChangeScriptTests {
         #expect(session.ask("c") == "go", "nobody knows how long it lasts")
         session.condemn()
         #expect(session.ask("c", isRetry: true) == "wait, refresh 2 with r2 for c")
+    }
+
+    @Test("A token whose life was over when it came is tried for ten seconds")
+    func expiredOnTheWay() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        session.now += 3
+        _ = session.succeed(2, life: 2, sentAt: 3_600)
+        session.store = session.machine.held?.credential ?? session.store
+        #expect(session.stored() == "release, announce refreshed")
+        #expect(session.release() == "a")
+        session.now += 9
+        #expect(session.ask("b") == "go")
+        session.now += 1
+        #expect(session.ask("c") == "wait, refresh 2 with r2 for c")
     }
 
     @Test("A credential that is found expired is refreshed, and one that somebody signs in with is tried")

@@ -23,7 +23,7 @@
             let exchange: CurlExchange
             let done: @Sendable () -> Void
             /// When nobody waits any more, in nanoseconds: a receiver may hold the body back.
-            let end = CurlLoop.now(after: Int(ExchangeMachine.lookDuration / .milliseconds(1)))
+            let end = CurlLoop.now(after: Int(clamping: Duration.look.components.attoseconds / 1_000_000_000_000_000))
             // Only the loop's thread uses it.
             var quietTurns = 0
 

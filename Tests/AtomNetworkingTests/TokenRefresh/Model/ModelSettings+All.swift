@@ -164,7 +164,7 @@ extension PlantedBug {
     private static let deep: Set<PlantedBug> = [
         .deadTokenIsForgotten, .outdatedRefreshIsWritten, .signedBeforeWhoCameEarlier, .signInIsWrittenOverItsRefresh,
         .writeIsNotQueued, .dropsWhatTheStoreSaysAfterARefresh, .pauseIsIgnored,
-        .signInDoesNotClear,
+        .signInDoesNotClear, .signOutRevokesWhatItFinds,
     ]
 
     static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }
