@@ -318,7 +318,11 @@ import Testing
         let session = try SessionFixture(lifetime: 0, bearer: { $0.deadline = .seconds(10) })
         for number in 0..<9 {
             let call = session.call()
-            session.time.advance(by: .seconds(10))
+            if number > 0 {
+                let guarded = try #require(session.atom.manager.session).guarded
+                #expect(await eventually { guarded.with { $0.wakeTime } != nil })
+                session.time.advance(by: .seconds(10))
+            }
             await session.refresh(number).send(.sent(1))
             #expect(session.refreshes.count(where: { $0.isCancelled }) == max(number - 7, 0))
             session.time.advance(by: .seconds(10))
