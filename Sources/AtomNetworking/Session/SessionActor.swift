@@ -1,3 +1,5 @@
+import Dispatch
+
 /// One session of bearer tokens: knows whether a refresh is needed or running, and runs it.
 ///
 /// Its state is a ``SessionMachine`` under a lock, so that a request with a good token passes without suspending. The
@@ -14,6 +16,8 @@ actor SessionActor {
     nonisolated let time: any TimeSource
     nonisolated let random: @Sendable () -> Double
     nonisolated let notices = HeldNotices()
+    /// Tells the app's observers, in order: they take their time, and threads of tasks are few.
+    private nonisolated let announcements = DispatchQueue(label: "AtomNetworking.announcements", qos: .userInitiated)
     /// The token requests by the numbers of their refreshes, until they are answered.
     nonisolated let tokenRequests = Guarded<[Int: Task<Void, Never>]>([:])
 
@@ -157,7 +161,9 @@ extension SessionActor {
         var number = batch.turns?.numbers.lowerBound ?? 0
         func announce(_ event: SessionEvent, isOver: Bool = true) {
             // A session without a refresh token may end before any refresh.
-            (guarded.lastService ?? waiter?.service)?.announce(event, isOver: isOver)
+            if let service = guarded.lastService ?? waiter?.service {
+                announcements.async { service.announce(event, isOver: isOver) }
+            }
             hub.send(event, number: number)
             number += 1
         }
