@@ -71,7 +71,7 @@ struct ModelExplorer<World: ModelledWorld> {
     ///
     /// Among the other tests they are those of the shortest ways. A whole world that
     /// is larger has grown by mistake.
-    static var states: Int { TestExtent.isWhole ? 200_000 : 4_000 }
+    static var states: Int { TestExtent.isWhole ? 300_000 : 4_000 }
 
     /// Walks a world on a thread of its own, and few worlds at the same time.
     static func explore(_ start: World) async -> Result where World: Sendable {

@@ -181,7 +181,7 @@ extension ModelWorld {
     }
 
     var isPatienceOver: Bool {
-        !inFlight.isEmpty && !isReleasing && requests.contains { patienceEnd(of: $0).map { now >= $0 } ?? false }
+        !inFlight.isEmpty && requests.contains { patienceEnd(of: $0).map { now >= $0 } ?? false }
     }
 
     mutating func newGeneration() {
