@@ -75,7 +75,7 @@ public struct BearerAuthentication: Sendable {
     /// The longest time a refresh may take; those who wait have their own deadlines.
     ///
     /// With a token endpoint, `nil`, the default, uses the service's `timeout.resource`. When the deadline passes, those
-    /// who wait are told; the server's response is still taken if it comes later. With a provider alone the default is
+    /// who wait are told; the server's response is still taken if it comes within an hour. With a provider alone the default is
     /// five minutes, and `nil` removes the limit.
     public var deadline: Duration?
 

@@ -112,6 +112,7 @@ extension SessionMachine {
         // The one that followed an overdue refresh has sent the same refresh token.
         leaveRefresh()
         phase = .storing(install(brought))
+        setback = nil
         willWrite(credential, hasRead: !isOutdated)
         return news + [.store(credential, version: tokenNumber)]
     }

@@ -189,6 +189,23 @@ struct SessionScriptTests {
         #expect(session.ask("c") == "go")
     }
 
+    @Test("A refresh that succeeds ends the wait for an overdue one with the same refresh token")
+    func overdueBesideAnother() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        _ = session.fail(isOverdue: true)
+        session.now = 3_610
+        _ = session.ask("b")
+        _ = session.fail(isOverdue: true, refresh: 2)
+        let granted = MachineFixture.credential(2, life: 9_000, refresh: "r1")
+        _ = session.machine.refreshSucceeded(
+            number: 1, granted, lifetime: 5_000, sentAt: session.moment.instant, read: session.store,
+            now: session.moment)
+        #expect(session.machine.held?.credential == granted)
+        #expect(session.machine.setback == nil)
+    }
+
     @Test("An overdue refresh whose connection has ended is not waited for, and one of somebody else's is not used")
     func overdueOfAnother() {
         var session = MachineFixture()
