@@ -17,7 +17,7 @@ actor SessionActor {
     nonisolated let random: @Sendable () -> Double
     nonisolated let notices = HeldNotices()
     /// Tells the app's observers, in order: they take their time, and threads of tasks are few.
-    private nonisolated let announcements = DispatchQueue(label: "AtomNetworking.announcements", qos: .userInitiated)
+    nonisolated let announcements = DispatchQueue(label: "AtomNetworking.announcements", qos: .userInitiated)
     /// The token requests by the numbers of their refreshes, until they are answered.
     nonisolated let tokenRequests = Guarded<[Int: Task<Void, Never>]>([:])
 

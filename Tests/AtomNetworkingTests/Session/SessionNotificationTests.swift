@@ -444,10 +444,13 @@ import Testing
 }
 
 extension SessionFixture {
-    /// Returns when everything dispatched so far on the completions' queue has run.
+    /// Returns when all that was announced so far, and then all that the completions' queue has, has run.
     fileprivate func drainCompletions() async {
-        await withCheckedContinuation { continuation in
-            configuration.dispatchQueue.async { continuation.resume() }
+        let queues = [atom.manager.session?.announcements, configuration.dispatchQueue]
+        for queue in queues.compactMap({ $0 }) {
+            await withCheckedContinuation { continuation in
+                queue.async { continuation.resume() }
+            }
         }
     }
 }
