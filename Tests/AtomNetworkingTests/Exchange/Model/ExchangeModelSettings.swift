@@ -149,7 +149,7 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
             parts: [.small, .ofAnotherFile], partsLeft: 2, cancellationsLeft: 1),
         ExchangeModelSettings(
             name: "files that are asked for again while time runs out", signed: [true, false], streamed: [true, true],
-            parts: [.ofAnotherFile], partsLeft: 1, failuresLeft: 1, expiriesLeft: 1, earlyRingsLeft: 1),
+            parts: [.ofAnotherFile], partsLeft: 1, failuresLeft: 1, expiriesLeft: 1),
         ExchangeModelSettings(
             name: "redirects to another origin, and back", signed: [true, false], heads: [.ok, .redirectElsewhere],
             redirectsLeft: 2, redirectLimit: 2, cancellationsLeft: 1),

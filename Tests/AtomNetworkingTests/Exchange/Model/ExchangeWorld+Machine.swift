@@ -141,7 +141,8 @@ extension ExchangeWorld {
         case .pause: return [.notePause(index), .watchNetwork(index), .lookAgain(index)]
         case .leavePause: return [.leavePause(index)]
         case .setDeadline(let instant, let number):
-            return [.setDeadline(index, number: number, at: Int(instant.nanoseconds / 1_000_000_000))]
+            // The end of a look is no whole second: it rings after what it looks for.
+            return [.setDeadline(index, number: number, at: Int((instant.nanoseconds + 999_999_999) / 1_000_000_000))]
         case .removeDeadline(let number): return [.removeDeadline(index, number: number)]
         case .noteRetry:
             exchanges[index].paid[origin(of: index)] += exchanges[index].sut.machine.retries?.last.cost ?? 0

@@ -14,11 +14,11 @@ extension ModelSettings: CustomTestStringConvertible {
 
     static let silence = ModelSettings(
         name: "three requests, and early refreshes that are silent", requests: 3,
-        disturbances: [.refreshFails, .revokeAccess], limit: 1, timeSteps: 3, deadlines: [100_000, 34])
+        disturbances: [.refreshFails, .revokeAccess], limit: 1, timeSteps: 2, deadlines: [100_000, 34])
 
     static let silenceInStore = ModelSettings(
         name: "two requests, a store, and early refreshes that are silent", requests: 2,
-        disturbances: [.otherRefreshes, .signIn, .signOut, .refreshFails], limit: 2, timeSteps: 2,
+        disturbances: [.otherRefreshes, .signIn, .signOut, .refreshFails], limit: 1, timeSteps: 2,
         deadlines: [34], hasStore: true)
 
     static let pauses = ModelSettings(
