@@ -4,5 +4,6 @@
 @_exported import Glibc
 
 public var F_FULLFSYNC: Int32 { 51 }
+public var F_SETNOSIGPIPE: Int32 { 73 }
 
 public func clock_gettime_nsec_np(_ clock: clockid_t) -> UInt64 { 0 }

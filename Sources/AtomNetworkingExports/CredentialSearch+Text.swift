@@ -22,7 +22,7 @@ extension CredentialSearch {
         if text.contains(UInt8(ascii: "&")), isForm(text) {
             return depth < deepest ? items(text, depth: depth + 1) : nil
         }
-        if contains(text, "://") { return depth < deepest ? prose(text, depth: depth + 1) : nil }
+        if contains(slashed(text), "://") { return depth < deepest ? prose(text, depth: depth + 1) : nil }
         return plainText(text, depth: depth)
     }
 
@@ -39,7 +39,7 @@ extension CredentialSearch {
         while start < text.endIndex {
             let end: Int = text[start...].firstIndex { $0 <= 0x20 || "\"<>".utf8.contains($0) } ?? text.endIndex
             let word = Array(text[start..<end])
-            let colon = firstIndex(of: "://", in: word)
+            let colon = firstIndex(of: "://", in: slashed(word))
             shown += colon == nil ? word : url(word, depth: depth)
             // With a name before it, it's more than a URL.
             if !word[..<(colon ?? 0)].allSatisfy({ schemeBytes.contains($0) }) || colon == nil { rest += word }
@@ -62,9 +62,10 @@ extension CredentialSearch {
         if let parameters { return withoutCredentials(text, in: parameters, depth: depth + 1) }
         if namesValue(text) { return nil }
         for word in text.split(whereSeparator: { $0 <= 0x20 }) where depth < deepest {
-            // A URL without `://`, as in `/a` or `app:/a?b=c`.
+            // A URL without `://`, as in `/a`, `app:/a?b=c` or `https:/u:p@a`.
             let hasQuery = word.drop { !"?#".utf8.contains($0) }.contains(UInt8(ascii: "="))
-            if hasQuery || word.starts(with: "/".utf8), url(Array(word), depth: depth + 1) != Array(word) { return nil }
+            let mayBeURL = hasQuery || word.starts(with: "/".utf8) || word.contains(UInt8(ascii: "@"))
+            if mayBeURL, url(Array(word), depth: depth + 1) != Array(word) { return nil }
         }
         guard text.contains(UInt8(ascii: "%")) else { return text }
         let meant = decoded(text[...])

@@ -88,6 +88,7 @@ package enum CredentialSearch {
 
     /// Where the query of a URL begins, or its end.
     private static func query(of url: [UInt8]) -> Int {
+        let url = slashed(url)
         let question = UInt8(ascii: "?")
         guard let end = url.firstIndex(of: question) else { return url.endIndex }
         // It may be part of a password.
@@ -106,11 +107,11 @@ package enum CredentialSearch {
     /// An address, which may have others in it, without the users of all of them.
     private static func withoutUser(_ address: [UInt8]) -> [UInt8] {
         var shown: [UInt8] = []
-        var rest = address[...]
-        while let slashes = firstIndex(of: "//", in: rest) {
-            shown += rest[...(slashes + 1)]
-            rest = rest[(slashes + 2)...]
-            let part = rest[..<(firstIndex(of: "//", in: rest) ?? rest.endIndex)]
+        var rest = slashed(address)[...]
+        while let start = startOfAuthority(in: rest) {
+            shown += address[rest.startIndex..<start]
+            rest = rest[start...]
+            let part = rest[..<(startOfAuthority(in: rest) ?? rest.endIndex)]
             let authority = part.prefix { $0 != UInt8(ascii: "/") }
             let at = UInt8(ascii: "@")
             guard let user = authority.lastIndex(of: at) ?? (endsWithPort(authority) ? nil : part.lastIndex(of: at))
@@ -118,7 +119,24 @@ package enum CredentialSearch {
             shown += hiddenBytes
             rest = rest[user...]
         }
-        return shown + rest
+        return shown + address[rest.startIndex...]
+    }
+
+    /// Where the next authority begins: behind two slashes or more, and behind `https:` also without, as in browsers.
+    private static func startOfAuthority(in address: ArraySlice<UInt8>) -> Int? {
+        let (colon, slash) = (UInt8(ascii: ":"), UInt8(ascii: "/"))
+        let place = address.indices.first { index in
+            if address[index] == slash { return address[index...].dropFirst().first == slash }
+            guard address[index] == colon else { return false }
+            let name = address[..<index].suffix(5).map { $0 | 0x20 }
+            return name.elementsEqual("https".utf8) || name.suffix(4).elementsEqual("http".utf8)
+        }
+        return place.map { address[($0 + 1)...].firstIndex { $0 != slash } ?? address.endIndex }
+    }
+
+    /// The same with slashes for backslashes, as browsers read it.
+    static func slashed(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
     }
 
     /// A path without the credentials in its segments and their parameters: `/login;jsessionid=…` (RFC 3986 §3.3).

@@ -78,7 +78,11 @@ struct CurlCommand {
         var additions = ["User-Agent"]
         if hasBody { additions += ["Content-Type", "Expect"] }
         lines += additions.filter { !request.headerFields.contains($0) }.map { "\($0):" }
-        return lines.map { "--header \(inQuotes($0))" }
+        return lines.map { line in
+            let octets = OpaqueOctets.octets(of: line)
+            let isText = octets.count == line.utf8.count
+            return "--header " + (isText ? inQuotes(line) : "\"$(printf \(ShellWord.format(octets)))\"")
+        }
     }
 
     private var hasBody: Bool {

@@ -130,18 +130,16 @@ extension HARLog.Response {
         statusText = HTTPStatus.reasonPhrase(for: head.statusCode)
         self.httpVersion = httpVersion
         let location = (300...399).contains(head.statusCode) ? fields["Location"] ?? "" : ""
-        // Browsers take a backslash for a slash.
-        let address = location.replacingOccurrences(of: "\\", with: "/")
         switch attempt.request.disclosure {
         case .everything:
             headers = Self.pairs(fields)
             redirectURL = location
         case .allButCredentials:
             headers = Self.pairs(CredentialSearch.fields(fields))
-            redirectURL = CredentialSearch.url(address)
+            redirectURL = CredentialSearch.url(location)
         case .onlyHarmless:
             headers = Self.pairs(CredentialSearch.harmless(fields))
-            redirectURL = Redaction.url(CredentialSearch.url(address), mark: CredentialSearch.hidden)
+            redirectURL = Redaction.url(CredentialSearch.url(location), mark: CredentialSearch.hidden)
         }
         content = HARLog.Content(attempt, fields, recordsBodies: recordsBodies)
         bodySize = Self.bodySize(attempt, fields)

@@ -1,16 +1,6 @@
 import AtomNetworking
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 /// Records the requests of a service for a file in the HTTP Archive format (HAR
 /// 1.2), which browsers and other tools open.
 ///
@@ -251,51 +241,22 @@ public final class HARRecorder: BodyObserver {
     /// Writes a file with all entries.
     ///
     /// A file that exists is replaced, at once and as a whole, and keeps its mode. A
-    /// new one can be read by this user only.
+    /// new one can be read by this user only. A device or a pipe is written to, until all is read.
     ///
     /// - Throws: `AtomError.transfer` if the file can't be written.
     public func write(to fileURL: URL) throws(AtomError) {
-        guard fileURL.isFileURL else {
+        do {
+            try FileDestination(fileURL).write(har())
+        } catch {
+            let refusal = error as? FileDestination.Refusal
             throw .transfer(
                 TransferError(
-                    .destinationUnusable, "The HAR file can't be written: its URL is not a file URL.",
-                    delivery: .notSent))
-        }
-        do {
-            try Self.replace(fileURL.resolvingSymlinksInPath(), with: har())
-        } catch {
-            throw .transfer(
-                TransferError(
-                    .writingFailed,
-                    "The HAR file “\(Redaction.subject(fileURL.lastPathComponent))” can't be written.",
-                    delivery: .notSent, underlying: error))
+                    refusal == nil ? .writingFailed : .destinationUnusable,
+                    "The HAR file “\(Redaction.subject(fileURL.lastPathComponent))” can't be written"
+                        + (refusal.map { ": \($0.reason)." } ?? "."),
+                    delivery: .notSent, underlying: refusal == nil ? error : nil))
         }
     }
-}
-
-extension HARRecorder {
-    /// Writes a file that nobody else may read before it has the mode of the old one.
-    private static func replace(_ fileURL: URL, with data: Data) throws {
-        var path = Array(fileURL.deletingLastPathComponent().appendingPathComponent(".har-XXXXXX").path.utf8CString)
-        let number = mkstemp(&path)
-        guard number >= 0 else { throw failure() }
-        let file = FileHandle(fileDescriptor: number, closeOnDealloc: true)
-        do {
-            // `stat` would need a privacy manifest.
-            if let mode = try? FileManager.default.attributesOfItem(atPath: fileURL.path)[.posixPermissions] {
-                let path = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            }
-            try file.write(contentsOf: data)
-            try file.close()
-            guard rename(path, fileURL.path) == 0 else { throw failure() }
-        } catch {
-            unlink(path)
-            throw error
-        }
-    }
-
-    private static func failure() -> any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
 extension HARRecorder: Redacted {}

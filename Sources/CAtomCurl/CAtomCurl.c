@@ -114,6 +114,7 @@ enum {
     CURLINFO_CAINFO = 0x100000 + 61,
     CURLINFO_TLS_SSL_PTR = 0x400000 + 45,
     CURLSSLBACKEND_OPENSSL = 1,
+    SSL_RECEIVED_SHUTDOWN = 2,
 
     CURLSHOPT_SHARE = 1,
     CURL_LOCK_DATA_SSL_SESSION = 4,
@@ -160,6 +161,7 @@ static struct {
 // Of OpenSSL, if it is what libcurl uses.
 static int (*ssl_has_pending)(const void *) = NULL;
 static void (*ssl_get0_alpn_selected)(const void *, const uint8_t **, unsigned int *) = NULL;
+static int (*ssl_get_shutdown)(const void *) = NULL;
 
 static struct atom_curl_version version = {.text = ""};
 static char *default_authorities = NULL;
@@ -267,6 +269,7 @@ static void load(void) {
     // Searched for among what this libcurl was linked with.
     *(void **)&ssl_has_pending = dlsym(library, "SSL_has_pending");
     *(void **)&ssl_get0_alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
+    *(void **)&ssl_get_shutdown = dlsym(library, "SSL_get_shutdown");
     if (curl.global_init(CURL_GLOBAL_ALL) != 0) return;
     // Registered after the TLS library's cleanup, so it runs before.
     atexit(wait_for_threads);
@@ -322,7 +325,7 @@ static void *context_of(atom_curl_easy easy) {
     return owner->context;
 }
 
-static int report_progress(atom_curl_easy easy, struct atom_curl_owner *owner) {
+int atom_curl_report_progress(atom_curl_easy easy, struct atom_curl_owner *owner) {
     return curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, owner->callbacks->progress) |
            curl.easy_setopt(easy, CURLOPT_XFERINFODATA, owner->context) |
            curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
@@ -352,7 +355,7 @@ atom_curl_easy atom_curl_easy_make(
         failed |= curl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, owner->callbacks->prepare);
         failed |= curl.easy_setopt(easy, CURLOPT_PREREQDATA, owner->context);
     } else {
-        failed |= report_progress(easy, owner);
+        failed |= atom_curl_report_progress(easy, owner);
     }
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -371,7 +374,7 @@ void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int6
     curl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, size);
     curl.easy_setopt(easy, CURLOPT_READFUNCTION, owner->callbacks->read);
     curl.easy_setopt(easy, CURLOPT_READDATA, owner->context);
-    if (size != 0) report_progress(easy, owner);
+    if (size != 0) atom_curl_report_progress(easy, owner);
 }
 
 void atom_curl_set_share(atom_curl_easy easy, atom_curl_share share) { curl.easy_setopt(easy, CURLOPT_SHARE, share); }
@@ -445,6 +448,11 @@ int atom_curl_tls_speaks_http2(atom_curl_easy easy) {
     unsigned int length = 0;
     ssl_get0_alpn_selected(session, &protocol, &length);
     return length == 2 && memcmp(protocol, "h2", 2) == 0;
+}
+
+int atom_curl_tls_has_ended(atom_curl_easy easy) {
+    void *session = ssl_get_shutdown == NULL ? NULL : session_of(easy);
+    return session == NULL ? -1 : (ssl_get_shutdown(session) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
 // `struct curl_certinfo`, and `CURLINFO_CERTINFO`.

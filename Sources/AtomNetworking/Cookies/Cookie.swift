@@ -51,7 +51,9 @@ extension Cookie {
         // By bytes: a delimiter may be part of a longer `Character`.
         var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         let (name, value) = Self.pair(parts.removeFirst())
-        guard let value, !name.isEmpty, name.utf8.count + value.utf8.count <= 4_096 else { return nil }
+        guard let value, !name.isEmpty,
+            name.utf8.count + value.utf8.count <= 4_096 || OpaqueOctets.octets(of: name + value).count <= 4_096
+        else { return nil }
         var (domain, path, isSecure, isHTTPOnly) = (nil as String?, nil as String?, false, false)
         var (expires, lifetime) = (nil as Date?, nil as Date?)
         for part in parts {

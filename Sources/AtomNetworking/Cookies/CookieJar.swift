@@ -98,7 +98,7 @@ struct CookieField: Equatable {
     private static func fitting(_ matching: [Cookie]) -> [Cookie] {
         // No semicolon and space follow the last cookie.
         var room = maximumLength + 2
-        guard matching.reduce(0, { $0 + length(of: $1) }) > room else { return matching }
+        guard matching.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }) > room else { return matching }
         let latest = matching.sorted { one, other in
             one.lastAccess == other.lastAccess ? isEarlier(one, other) : one.lastAccess > other.lastAccess
         }
@@ -109,7 +109,9 @@ struct CookieField: Equatable {
         }
     }
 
-    private static func length(of cookie: Cookie) -> Int { cookie.name.utf8.count + 1 + cookie.value.utf8.count + 2 }
+    private static func length(of cookie: Cookie) -> Int {
+        OpaqueOctets.octets(of: "\(cookie.name)=\(cookie.value); ").count
+    }
 
     private static func isEarlier(_ one: Cookie, _ other: Cookie) -> Bool {
         (other.path.utf8.count, one.creation) < (one.path.utf8.count, other.creation)

@@ -50,13 +50,13 @@ public struct AllowedOrigins: Sendable, Hashable {
     /// Whether tokens and the client's secret may be sent to an authorization server,
     /// which needs HTTPS (RFC 6749 §3.2) unless the app says otherwise.
     func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
-        let origin = endpoint.base.origin
+        let origin = endpoint.target.origin
         return origin.scheme == .https || origin.isLoopback || allows(origin)
     }
 
     static func refusal(of endpoint: AuthorizationEndpoint) -> AtomError {
         .refused(
-            RequestableError.originNotAllowed, endpoint.base.origin.string,
+            RequestableError.originNotAllowed, endpoint.target.origin.string,
             because: "tokens aren't sent to an authorization server over plain HTTP, where others can read "
                 + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")
     }

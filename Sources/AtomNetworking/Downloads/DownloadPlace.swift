@@ -2,19 +2,27 @@ import Foundation
 
 /// Where a download goes.
 struct DownloadPlace: Sendable {
-    /// The path of the destination.
-    let destination: String
-    private let folder: String
+    private let file: FileDestination
     /// What was there at first.
     private let found: FileSegment.State?
 
+    /// The path of the destination.
+    var destination: String { file.path }
+    private var folder: String { file.folder }
+
     /// Checks the destination, and that of its notes, before anything is sent.
     init(_ url: URL, isResumable: Bool = false) throws(AtomError) {
-        guard url.isFileURL else { throw Self.unusable("its URL is not a file URL") }
-        let named = url.absoluteURL.path
-        guard !named.utf8.contains(0) else { throw Self.unusable("its path contains a NUL character") }
-        let path = try Self.file(at: named)
-        let folder = URL(fileURLWithPath: path, isDirectory: false).deletingLastPathComponent().path
+        do throws(FileDestination.Refusal) {
+            file = try FileDestination(url)
+        } catch {
+            throw Self.unusable(error.reason)
+        }
+        // A device that is replaced is lost for the machine.
+        guard !file.isStream else {
+            throw Self.unusable(
+                "“\(Self.name(of: url.path))” is a device, a pipe or a socket, which would be replaced by a file")
+        }
+        found = Self.status(of: file.path).flatMap { FileSegment.State($0) }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw Self.unusable("there is no folder “\(Self.name(of: folder))”; create it first")
@@ -23,37 +31,17 @@ struct DownloadPlace: Sendable {
             throw Self.unusable(
                 "the folder “\(Self.name(of: folder))” can't be written: \(String(cString: strerror(errno)))")
         }
-        destination = path
-        self.folder = folder
-        found = Self.status(of: path).flatMap { FileSegment.State($0) }
         var status = stat()
         // The file system knows what is too long for it.
-        guard lstat(isResumable ? notes : path, &status) == 0 || errno != ENAMETOOLONG else {
+        guard lstat(isResumable ? notes : destination, &status) == 0 || errno != ENAMETOOLONG else {
             throw Self.unusable(
-                "the name “\(Self.name(of: isResumable ? notes : path))” is too long for the file system")
+                "the name “\(Self.name(of: isResumable ? notes : destination))” is too long for the file system")
         }
-    }
-
-    /// The file that a path names, also by a symbolic link; it need not exist.
-    ///
-    /// It must be nothing else: a device that is replaced is lost for the machine.
-    private static func file(at path: String) throws(AtomError) -> String {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return path }
-        var file = path
-        if status.st_mode & S_IFMT == S_IFLNK {
-            guard let target = realpath(path, nil) else {
-                throw unusable("“\(name(of: path))” is a symbolic link to a file that doesn't exist")
-            }
-            defer { free(target) }
-            file = String(cString: target)
-            guard lstat(file, &status) == 0 else { return file }
-        }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return file
-        case S_IFDIR: throw unusable("“\(name(of: path))” is a folder; name a file in it")
-        default:
-            throw unusable("“\(name(of: path))” is a device, a pipe or a socket, which would be replaced by a file")
+        for path in isResumable ? [partial, notes] : [] {
+            guard let status = Self.status(of: path),
+                status.st_mode & S_IFMT == S_IFDIR || FileDestination.isOfStranger(status, in: folder)
+            else { continue }
+            throw Self.unusable("“\(Self.name(of: path))” is a folder, or another user's; remove it first")
         }
     }
 
@@ -64,12 +52,7 @@ struct DownloadPlace: Sendable {
     var notes: String { destination + ".partial.json" }
 
     /// A name of its own for a download that is not resumed.
-    func makeTemporary() -> String {
-        var name = Self.name(of: destination)
-        // With what is added it must not be longer than a name may be.
-        while name.utf8.count > 100 { name.removeLast() }
-        return "\(folder)/.\(name).\(UUID().uuidString.prefix(8)).download"
-    }
+    func makeTemporary() -> String { file.makeTemporary("download") }
 
     /// Who may use the file at the destination; `nil` if there is none.
     var mode: mode_t? { Self.status(of: destination).map { mode_t(truncatingIfNeeded: $0.st_mode & 0o777) } }

@@ -87,20 +87,20 @@ final class FileDownload: ResponseDestination {
     }
 
     private static func partial(at place: DownloadPlace, of address: String) -> Partial? {
-        guard status(ofOwn: place.notes) != nil, let notes = FileManager.default.contents(atPath: place.notes),
+        guard state(ofOwn: place.notes) != nil, let notes = FileManager.default.contents(atPath: place.notes),
             var partial = try? JSONDecoder().decode(Partial.self, from: notes), partial.address == address,
             HTTPGrammar.violation(inFieldValue: partial.entityTag) == nil,
-            let size = status(ofOwn: place.partial).flatMap({ FileSegment.State($0) })?.length, size > 0,
+            let size = state(ofOwn: place.partial)?.length, size > 0,
             size <= partial.total ?? size
         else { return nil }
         partial.size = size
         return partial
     }
 
-    /// Another user may have made the file up, and could change it later.
-    private static func status(ofOwn path: String) -> stat? {
+    /// Another user may have made the file up, and could change it later; a pipe would have to be waited for.
+    private static func state(ofOwn path: String) -> FileSegment.State? {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_uid == geteuid() ? status : nil
+        return lstat(path, &status) == 0 && status.st_uid == geteuid() ? FileSegment.State(status) : nil
     }
 
     /// Forgets what an earlier download has left.
@@ -252,16 +252,25 @@ final class FileDownload: ResponseDestination {
         let sent = state.withLock { $0 }
         var rest: Partial?
         var total = Self.length(of: head)
-        if sent.asksForRest, head.statusCode == 206 || head.statusCode == 416 {
-            rest = sent.partial
-            guard let rest, head.statusCode == 206, let range = ContentRange(head.headerFields["Content-Range"]),
-                range.first == rest.offset, let end = range.total, range.last == end - 1, rest.size <= end,
-                rest.total ?? end == end, head.headerFields["ETag"] == rest.entityTag
+        let isRest = sent.asksForRest && head.statusCode == 206
+        if sent.asksForRest, let known = sent.partial {
+            let fields = head.headerFields
+            let range = ContentRange(fields["Content-Range"])
+            // By its strong validator it is the same file: what is known of it holds, also if it comes as a whole.
+            // By bytes: texts with other ones may be equal.
+            if fields["ETag"]?.utf8.elementsEqual(known.entityTag.utf8) == true { rest = known }
+            total = isRest ? range?.total : total ?? rest?.total
+            let fits = total.map { $0 >= known.size && $0 == known.total ?? $0 } ?? !isRest
+            let isPart = rest != nil && range?.first == known.offset && range?.last == total.map { $0 - 1 }
+            // Some servers call the rest a whole.
+            let slice = known.total.map { $0 - known.offset }
+            let isDisguised = range.map { $0.first > 0 } ?? (!fields.contains("ETag") && total != nil && total == slice)
+            guard rest == nil || fits,
+                isRest ? isPart && !fields.contains("Content-Encoding") : head.statusCode != 416 && !isDisguised
             else {
                 discardPartial()
                 throw useless()
             }
-            total = end
         }
         if let limit, let total, total > limit { throw Self.tooLarge(limit) }
         // Its space is free then.
@@ -290,8 +299,8 @@ final class FileDownload: ResponseDestination {
         }
         if isGivenUp { end(file) }
         return FileSink(
-            download: self, file: file, overlap: rest.map { $0.size - $0.offset } ?? 0, total: total, limit: limit,
-            mode: mode)
+            download: self, file: file, overlap: rest.map { $0.size - (isRest ? $0.offset : 0) } ?? 0, total: total,
+            limit: limit, repeatsAll: rest != nil && !isRest, mode: mode)
     }
 
     /// The partial file must still be the one whose rest was asked for.
@@ -374,6 +383,8 @@ private struct FileSink: ResponseSink {
     var overlap: Int64
     let total: Int64?
     let limit: Int64?
+    /// Whether the server sends what a partial file has from its beginning.
+    let repeatsAll: Bool
     /// Who may use the file, unless it replaces one.
     let mode: mode_t?
 
@@ -398,8 +409,9 @@ private struct FileSink: ResponseSink {
         defer { download.leave() }
         let received = file.size - overlap
         if overlap > 0 || received != total ?? received {
-            download.end(file, isUseless: received > total ?? received)
-            throw .transfer(.incompleteResponse, "The server sent \(received) of \(total ?? 0) bytes.")
+            // Whoever says that less is the whole would say so again.
+            download.end(file, isUseless: repeatsAll || received > total ?? received)
+            throw .transfer(.incompleteResponse, "The server sent \(received) of \(total ?? file.size) bytes.")
         }
         guard download.isStillWanted else {
             download.end(file)

@@ -98,7 +98,8 @@ extension AttemptOnWire {
         do {
             try sink.receive(part)
         } catch {
-            abandonSink()
+            // What memory has may be part of an error.
+            if !(sink is MemorySink) { abandonSink() }
             throw error
         }
     }

@@ -196,6 +196,7 @@ extension Exchange {
                 let code = (failure.error as? URLError)?.code ?? .unknown
                 var setback = RetryPolicy.Setback(.connection(code), delivery: failure.delivery)
                 setback.isOfKeptConnection = failure.isOfKeptConnection
+                setback.isUnprocessed = failure.isUnprocessed
                 question = self.question(after: setback)
             }
             let now = manager.time.now
@@ -219,7 +220,7 @@ extension Exchange {
 
     private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
         let now = manager.time.now
-        let isStreamed = outcomes.isStreamed(head, to: wire.request)
+        let reception = outcomes.reception(of: head, to: wire.request)
         var question: RetryQuestion?
         if !outcomes.acceptableStatusCodes.contains(head.statusCode) {
             let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
@@ -234,8 +235,8 @@ extension Exchange {
                 if turn == nil { content.events.append(.answered(ReceivedHead(head, attempt: wire.number)), at: now) }
             }
             return content.machine.headArrived(
-                head, of: wire.number, isBodySpent: content.machine.attempt.body?.isSpent ?? false,
-                isStreamed: isStreamed, question, at: now)
+                head, of: wire.number, isBodySpent: content.machine.attempt.body?.isSpent ?? false, reception,
+                question, at: now)
         } telling: {
             guard let turn, let observation else { return }
             tell(.answered(ReceivedHead(head, attempt: wire.number)), in: turn, observation)
@@ -299,7 +300,7 @@ extension Exchange {
     private func sinkFailed(_ error: AtomError, of wire: AttemptOnWire) {
         let asksAgain = destination?.asksAgain == true
         let now = manager.time.now
-        handle { $0.machine.sinkFailed(error, of: wire.number, asksAgain: asksAgain, at: now) }
+        handle(wire) { $0.machine.sinkFailed(error, of: wire.number, asksAgain: asksAgain, at: now) }
     }
 
     /// Holds the body of a response back, or lets it go on.
@@ -322,7 +323,7 @@ extension Exchange {
 
     /// What decides whether the request is sent again; `nil` if no policy applies.
     private func question(after setback: RetryPolicy.Setback) -> RetryQuestion? {
-        guard signing.policy.retries else { return nil }
+        guard signing.policy.retries || setback.isUnprocessed else { return nil }
         return RetryQuestion(
             after: setback, by: retrying?.policy ?? manager.retryPolicy,
             isDeclaredIdempotent: retrying?.idempotency == .declared, chance: manager.random(),
@@ -407,6 +408,7 @@ extension Exchange {
             case .keepBody: if let wire { keepBody(of: wire) }
             case .abandonBody: wire?.abandonSink()
             case .deliver(let isError): if let wire { deliver(wire, isError: isError) }
+            case .deliverPart: if let wire { tellOutcome(wire) }
             case .tell: tellOutcome()
             case .tellOverdue: tellOverdue()
             // Another attempt.
@@ -624,13 +626,23 @@ extension Exchange {
         }
     }
 
-    /// Tells an outcome for which no sink has to be ended.
-    private func tellOutcome() {
+    /// Tells an outcome without the complete body of a sink.
+    ///
+    /// - Parameter wire: The attempt whose sink has a part of the body, if that may be used.
+    private func tellOutcome(_ wire: AttemptOnWire? = nil) {
         switch content.withLock({ $0.machine.outcome }) {
         case .failure(let error): settle(.failure(completed(error)))
         case .rejection(let head, let body):
             let response = response(head, body, of: nil)
             settle(outcomes.accepts(head, to: nil) ? .success(response) : .failure(completed(.response(response))))
+        case .cut(let head, let reception, let error):
+            var response = response(head, (try? wire?.finishSink()) ?? Data(), of: wire)
+            response.fault = error.explanation
+            let isAccepted = destination == nil && outcomes.accepts(head, to: nil)
+            let failure = isAccepted ? error : .response(response)
+            // Without the request no word is shown: what is cut off may be a part of a secret.
+            settle(
+                .failure(completed(reception == .bodyNotRepeatable ? outcomes.notRepeated(response) : failure)))
         case .response, nil: break
         }
     }

@@ -45,6 +45,8 @@ extension ExchangeMachine {
         case abandonBody
         /// End the sink, and tell the caller the response, or the error that the request's body can't be sent again.
         case deliver(isError: Bool)
+        /// End the sink, and tell the caller the outcome with as much of the body as has come.
+        case deliverPart
         /// Tell the caller the outcome.
         case tell
         /// Tell the caller that the outcome is overdue.

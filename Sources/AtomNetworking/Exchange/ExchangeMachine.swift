@@ -99,7 +99,9 @@ extension ExchangeMachine {
                     arm(&commands)
                     return commands
                 case .complete(let body): end(.rejection(rejection.head, body), .tell, &commands)
-                case .givenUp: end(.rejection(rejection.head, Data()), .tell, &commands)
+                case .givenUp:
+                    let error = timeout("It was too long, took too long or broke off before the session decided")
+                    end(.cut(rejection.head, .rejected, error), .tell, &commands)
                 }
             } else {
                 fail(.authentication(error.delivered(.init(delivery))), &commands)
@@ -182,10 +184,10 @@ extension ExchangeMachine {
 
     /// The head of a response has arrived, and decides how the exchange goes on.
     ///
-    /// - Parameter isStreamed: Whether the response goes to a file or a stream: its head ends the resource timeout,
-    ///   and gives the slot back.
+    /// - Parameter reception: How the caller gets it by its status; the head of what goes to a file or a stream ends the
+    ///   resource timeout, and gives the slot back.
     mutating func headArrived(
-        _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, isStreamed: Bool = false,
+        _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, _ reception: Reception = .whole,
         _ question: RetryQuestion? = nil, at now: MonotonicInstant
     ) -> Commands {
         guard number == self.number else { return Commands() }
@@ -213,24 +215,26 @@ extension ExchangeMachine {
             state = .waitingForSession(rejection: Rejection(head: head), place: nil)
             return commands
         }
-        if !goesOn(question, or: .response(head, isStreamed: isStreamed), at: now, &commands) {
-            follow(head, isBodySpent: isBodySpent, isStreamed: isStreamed, &commands)
+        if !goesOn(question, or: .response(head, reception), at: now, &commands) {
+            follow(head, isBodySpent: isBodySpent, reception, &commands)
         }
         return commands
     }
 
     /// Follows a redirect, or lets the caller have the response.
     private mutating func follow(
-        _ head: TransportResponse, isBodySpent: Bool, isStreamed: Bool, _ commands: inout Commands
+        _ head: TransportResponse, isBodySpent: Bool, _ reception: Reception, _ commands: inout Commands
     ) {
         switch attempt.following(head, limit: terms.policy.redirectLimit) {
-        case .none: receive(head, isStreamed ? .streamed(isPaused: false) : .whole, &commands)
+        case .none: receive(head, reception, &commands)
         case .redirected(let next) where next.body != nil && isBodySpent:
             receive(head, .bodyNotRepeatable, &commands)
         case .redirected(let next):
             // What a retry has cost belongs to the server that was asked.
             if let made = retries, next.target.origin != attempt.target.origin {
-                retries = Retries(failures: made.failures, last: made.last, cost: 0, lastNumber: made.lastNumber)
+                retries = Retries(
+                    failures: made.failures, last: made.last, cost: 0, lastNumber: made.lastNumber,
+                    refusals: made.refusals)
             }
             attempt = next
             commands.append(.noteRedirect)
@@ -312,7 +316,7 @@ extension ExchangeMachine {
     ) -> Commands {
         guard number == self.number else { return Commands() }
         guard case .receiving(let head, let reception) = state else { return giveRestUp() }
-        guard asksAgain, case .streamed = reception else { return fail(error) }
+        guard asksAgain, case .streamed = reception else { return breakOff(error, .deliverPart) }
         // The head has ended the time for all, and another one is waited for.
         clock.restart(at: now)
         var commands = Commands(.noteRetryAfter(status: head.statusCode))
@@ -371,7 +375,13 @@ extension ExchangeMachine {
         switch state {
         // Nothing more is known of this attempt than of the earlier ones.
         case .sending: error = failure.atomError(delivery: failure.delivery == .notSent ? reach : failure.delivery)
-        case .receiving: error = failure.atomError(delivery: .answered)
+        case .receiving(let head, let reception):
+            error = failure.atomError(delivery: .answered)
+            if reception.isError {
+                commands = Commands()
+                end(.cut(head, reception, error), .deliverPart, &commands)
+                return commands
+            }
         case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended:
             // It has stopped by itself.
             _ = giveRestUp()
@@ -405,13 +415,13 @@ extension ExchangeMachine {
         case .sending, .receiving(_, .whole): break
         case .receiving, .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: return false
         }
-        guard terms.policy.retries,
+        guard terms.policy.retries || question?.setback.isUnprocessed == true,
             let retry = question?.retry(of: attempt, after: retries, until: clock.end, or: alternative, at: now)
         else { return false }
         // The connection of a silent one is closed at once, so the slot doesn't wait for the last event.
         if case .silence = alternative { commands.append(.stop) }
         if case .response = alternative {} else if holdsSlot { commands.append(.giveSlotBack) }
-        if case .sending = state, retry.setback.delivery == .maybeSent { reach = .maybeSent }
+        if case .sending = state, retry.setback.delivery != .notSent { reach = retry.setback.delivery }
         state = .paying(retry)
         if retry.cost > 0 { commands.append(.payForRetry) } else { goOn(with: retry, &commands) }
         return true
@@ -429,8 +439,7 @@ extension ExchangeMachine {
             return commands
         }
         switch retry.alternative {
-        case .response(let head, let isStreamed):
-            follow(head, isBodySpent: false, isStreamed: isStreamed, &commands)
+        case .response(let head, let reception): follow(head, isBodySpent: false, reception, &commands)
         case .failure(let error), .silence(let error): end(.failure(error), .tell, &commands)
         case .none: break
         }
@@ -442,6 +451,7 @@ extension ExchangeMachine {
             failures: (retries?.failures ?? []) + [retry.setback.failure], last: retry,
             // What was paid for an attempt that has not been made stays paid.
             cost: retry.cost + unusedCost, lastNumber: number,
+            refusals: (retries?.refusals ?? 0) + (retry.setback.isUnprocessed ? 1 : 0),
             networkDeadline: retries?.networkDeadline ?? (retry.waitsForNetwork ? retry.until : nil))
         let givesSlotBack = holdsSlot
         commands.append(.noteRetry)
@@ -581,7 +591,7 @@ extension ExchangeMachine {
     /// Ends an attempt on the wire, or lets it go on for as long as its transport does, and an hour at most.
     private mutating func timeIsOver(_ error: AtomError, at now: MonotonicInstant) -> Commands {
         // One that is still connecting would be sent later, when another has been sent in its place.
-        guard terms.outlivesDeadline, mayHaveArrived || reach == .answered else { return fail(error) }
+        guard terms.outlivesDeadline, mayHaveArrived || reach == .answered else { return breakOff(error) }
         let end = now.advanced(by: Self.overdueDuration)
         lateness = Lateness(lookEnd: lookEnd, overdue: error)
         clock.end = end
@@ -613,7 +623,19 @@ extension ExchangeMachine {
         return commands
     }
 
-    private mutating func fail(_ error: AtomError, _ commands: inout Commands) {
+    /// Ends the exchange because no more of it can be had: of an error the status is known.
+    ///
+    /// - Parameter telling: `tell`, unless the thread of the attempt's events does it: only that one has the sink.
+    private mutating func breakOff(_ error: AtomError, _ telling: Command = .tell) -> Commands {
+        guard case .receiving(let head, let reception) = state, reception.isError else { return fail(error) }
+        var commands = Commands()
+        fail(error, as: .cut(head, reception, error), telling: telling, &commands)
+        return commands
+    }
+
+    private mutating func fail(
+        _ error: AtomError, as outcome: Outcome? = nil, telling: Command = .tell, _ commands: inout Commands
+    ) {
         var isOnWire = false
         if case .ended = state { return }
         commands.append(clock.disarm())
@@ -628,10 +650,13 @@ extension ExchangeMachine {
         case .ended: break
         }
         if unusedCost > 0 { commands.append(.giveBack(unusedCost)) }
-        commands.append(.tell)
+        let needsSink = if case .deliverPart = telling { true } else { false }
+        // Before: what the caller sends next doesn't begin on a connection that has gone silent.
+        if isOnWire, !needsSink { commands.append(.stop) }
+        commands.append(telling)
         if case .receiving(_, .rejected) = state { commands.append(.releaseNotice) }
-        if isOnWire { commands.append(.stop) }
-        state = .ended(.failure(error), holdsSlot: holdsSlot)
+        if isOnWire, needsSink { commands.append(.stop) }
+        state = .ended(outcome ?? .failure(error), holdsSlot: holdsSlot)
     }
 
     /// Sets the deadline: the end of the exchange's time, of its pause, or of its

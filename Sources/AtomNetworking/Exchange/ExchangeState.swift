@@ -25,12 +25,17 @@ extension ExchangeMachine {
     enum Reception: Sendable, Equatable {
         /// As it is.
         case whole
+        /// As an error, whatever becomes of its body.
+        case unacceptable
         /// As part of an error: the body of the request can't be read again for another attempt.
         case bodyNotRepeatable
         /// Through a file or a stream. If its reader doesn't keep up, silence is not the server's.
         case streamed(isPaused: Bool)
         /// As a 401 that nothing can be done about: the app hears of the session's end afterwards.
         case rejected
+
+        /// Whether the status is the outcome, also if the body can't be read.
+        var isError: Bool { [.unacceptable, .bodyNotRepeatable, .rejected].contains(self) }
     }
 
     /// What the caller gets.
@@ -39,6 +44,8 @@ extension ExchangeMachine {
         case response(TransportResponse)
         /// A 401 whose body was complete before the session refused a refresh.
         case rejection(TransportResponse, Data)
+        /// An error whose body can't be read to its end, and why.
+        case cut(TransportResponse, Reception, AtomError)
         case failure(AtomError)
     }
 
@@ -136,7 +143,7 @@ extension ExchangeMachine {
     var holdsSlot: Bool {
         guard terms.policy.takesSlot else { return false }
         return switch state {
-        case .sending, .receiving(_, .whole), .receiving(_, .bodyNotRepeatable): true
+        case .sending, .receiving(_, .whole), .receiving(_, .unacceptable), .receiving(_, .bodyNotRepeatable): true
         case .paying(let retry): if case .response = retry.alternative { true } else { false }
         case .ended(_, let holdsSlot): holdsSlot
         case .receiving, .waitingForSession, .waitingForSlot, .pausing: false

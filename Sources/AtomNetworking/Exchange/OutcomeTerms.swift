@@ -26,11 +26,14 @@ struct OutcomeTerms: Sendable {
         isAcceptable(head, to: request) || destination?.takes(head.statusCode, isAcceptable: false) == true
     }
 
-    /// Whether a response goes to the destination, if there is one.
-    func isStreamed(_ head: TransportResponse, to request: TransportRequest) -> Bool {
+    /// How the caller gets a response, by its status.
+    func reception(of head: TransportResponse, to request: TransportRequest) -> ExchangeMachine.Reception {
+        let isAcceptable = isAcceptable(head, to: request)
         // A 401 is never what a stream or a file is for.
-        guard let destination, head.statusCode != 401 else { return false }
-        return destination.takes(head.statusCode, isAcceptable: isAcceptable(head, to: request))
+        if let destination, head.statusCode != 401, destination.takes(head.statusCode, isAcceptable: isAcceptable) {
+            return .streamed(isPaused: false)
+        }
+        return isAcceptable && destination == nil ? .whole : .unacceptable
     }
 
     /// A part that nobody has asked for isn't the whole (RFC 9110 §15.3.7).

@@ -99,6 +99,26 @@ final class Descriptor: Sendable {
         _ = Self.uninterrupted { flock(number, LOCK_UN) }
     }
 
+    /// Writes to it without the signal that ends a process when nobody reads a pipe any more.
+    func withoutSignal(_ write: () throws -> Void) rethrows {
+        #if canImport(Darwin)
+            _ = fcntl(number, F_SETNOSIGPIPE, 1)
+            try write()
+        #else
+            var (signals, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, &before)
+            defer {
+                var taken: CInt = 0
+                sigpending(&pending)
+                if sigismember(&before, SIGPIPE) == 0, sigismember(&pending, SIGPIPE) == 1 { sigwait(&signals, &taken) }
+                pthread_sigmask(SIG_SETMASK, &before, nil)
+            }
+            try write()
+        #endif
+    }
+
     /// Some systems have 32 bits for it.
     private static func place(_ offset: Int64) -> off_t? {
         let place = off_t(exactly: offset)

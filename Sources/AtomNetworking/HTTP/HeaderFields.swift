@@ -2,6 +2,9 @@
 ///
 /// Names are compared without regard to case (RFC 9110 §5.1). Nothing is checked: an
 /// endpoint's fields are before, and a server's are kept as received.
+///
+/// In a value that isn't UTF-8 each octet outside ASCII is the character that it is in ISO 8859-1, followed by U+E01EF,
+/// which shows nothing. If the app sends the value back or makes a ``LinkedEndpoint`` of it, the octets are as they came.
 public struct HeaderFields: Sendable, Hashable {
     private var fields: [HeaderItem]
 

@@ -20,7 +20,7 @@ public indirect enum AtomError: Error, Sendable {
     /// The request breaks a rule and was never sent.
     case requestable(RequestableError)
 
-    /// The server answered with a status that isn't acceptable.
+    /// The server answered with a status that isn't acceptable; of its body the rest may be missing.
     case response(AtomResponse)
 
     /// The exchange failed, with a `URLError` whose code says what happened; the cause is its underlying error.
@@ -346,7 +346,10 @@ extension URLError {
         _ code: URLError.Code, _ explanation: String, delivery: AtomError.Delivery, underlying: (any Error)? = nil,
         isOfServer: Bool = false
     ) {
-        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: explanation, Self.deliveryKey: delivery.rawValue]
+        // A library quotes what a server says, such as the names in its certificate.
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: Redaction.visible(explanation), Self.deliveryKey: delivery.rawValue,
+        ]
         if isOfServer { userInfo[Self.serverKey] = true }
         if let underlying { userInfo[NSUnderlyingErrorKey] = Redaction.error(underlying) }
         self.init(code, userInfo: userInfo)

@@ -28,6 +28,9 @@ public struct AtomResponse: Sendable {
 
     private(set) var notes: AttemptNotes?
 
+    /// Why the body of an error isn't complete.
+    var fault: String?
+
     /// Creates a response, for tests and for custom transports.
     public init(data: Data = Data(), statusCode: Int?, headerFields: HeaderFields = HeaderFields(), url: URL? = nil) {
         self.init(
@@ -145,7 +148,8 @@ extension AtomResponse: Redacted {
     func explanation(withWords: Bool) -> String {
         // Of what the SDK has received, only an error of the SDK knows the secrets.
         let words = withWords ? notes.map(\.words) ?? (record == nil ? words(without: []) : nil) : nil
-        return "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
+        let text = "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
+        return text + (fault.map { " Its body is incomplete. \($0)" } ?? "")
     }
 
     /// The title of a problem document, or the first words of a plain text, without

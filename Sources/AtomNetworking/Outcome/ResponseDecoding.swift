@@ -85,7 +85,7 @@ enum ResponseDecoding {
         }
         // Keys come from the server, in any number and of any length.
         let place = path.isEmpty ? "" : " at “\(Redaction.clipped(path, limit: 200))”"
-        let explanation = Redaction.clipped(Redaction.withoutTokens(context.debugDescription), limit: 1000)
+        let explanation = Redaction.excerpt(context.debugDescription, limit: 1000)
         return "The response could not be decoded\(place): \(explanation)"
     }
 }

@@ -10,12 +10,17 @@ package enum Redaction {
     /// At most 100 characters, with those escaped that can't be seen, and without what
     /// looks like a token, what ``url(_:mark:)`` hides, and user information.
     static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
-        let words = text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map { word in
+        let text = words(of: text) { word in
             // It may be a URL, or a path with a query.
-            word.contains("?") || authority(of: String(word)) != nil ? url(String(word), mark: mark) : String(word)
+            word.unicodeScalars.contains("?") || authority(of: word) != nil
+                ? url(word, mark: mark) : withoutUsers(word, mark)
         }
-        let bare = withoutUserInformation(withoutTokens(words.joined(separator: " "), mark: mark), mark)
-        return clipped(bare, limit: limit, mark: mark)
+        return clipped(withoutUserInformation(withoutTokens(text, mark: mark), mark), limit: limit, mark: mark)
+    }
+
+    private static func words(of text: String, _ shown: (String) -> String) -> String {
+        text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map { shown(String($0)) }
+            .joined(separator: " ")
     }
 
     /// The visible part of a host, a path or a name that was rejected: the text may be a whole URL with its secrets.
@@ -78,7 +83,8 @@ package enum Redaction {
         return shown
     }
 
-    private static func visible(_ text: String) -> String {
+    /// The text with those characters escaped that can't be seen, or that a terminal obeys.
+    static func visible(_ text: String) -> String {
         text.unicodeScalars.contains(where: isControl) ? clipped(text, limit: .max) : text
     }
 
@@ -116,17 +122,15 @@ package enum Redaction {
         guard depth > 0 else { return name(text, mark: mark) }
         let signs = #"["{<]"# + (namesCredential(meant) ? #"|[:=]|(bearer|basic|token)\s"# : "")
         let isValue = meant.range(of: signs, options: [.regularExpression, .caseInsensitive]) != nil
-        return isValue || meant.contains("//") && meant.contains("@") || depth == 8 ? mark : name(text, mark: mark)
+        let hasUser = meant.contains("//") && meant.contains("@") || withoutUsers(meant, mark) != meant
+        return isValue || hasUser || depth == 8 ? mark : name(text, mark: mark)
     }
 
     private static func path(_ address: Substring, _ mark: String) -> String {
-        let text = withoutUserInformation(String(address), mark).unicodeScalars
+        let text = withoutUsers(withoutUserInformation(String(address), mark), mark).unicodeScalars
         let start = text[(authority(of: String(text)) ?? text.startIndex)...].firstIndex(of: "/") ?? text.endIndex
-        // It may have another URL in it.
-        let path = String(text[start...]).replacingOccurrences(
-            of: "//[^/]*@", with: "//\(mark)@", options: .regularExpression)
         return Substring(text[..<start])
-            + withoutValues(path[...], mark) { segment in
+            + withoutValues(Substring(text[start...]), mark) { segment in
                 looksLikeToken(segment) && UUID(uuidString: segment) == nil ? mark : segment
             }
     }
@@ -208,6 +212,20 @@ package enum Redaction {
         return String(scalars[..<start]) + mark + String(scalars[at...])
     }
 
+    /// The same in each segment of a path: behind two slashes or a scheme, and of all that has a colon or a backslash
+    /// before the `@`, since browsers take a backslash for a slash, and need none behind `https:`.
+    private static func withoutUsers(_ text: String, _ mark: String) -> String {
+        guard text.unicodeScalars.contains("@") else { return text }
+        let segments = text.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+        return segments.enumerated().map { index, segment in
+            let user = segment[..<(segment.lastIndex(of: "@") ?? segment.startIndex)]
+            let isBehind = index > 1 && segments[index - 1].isEmpty || index > 0 && segments[index - 1].last == ":"
+            let isUser = isBehind && !user.isEmpty || user.contains { ":\\".unicodeScalars.contains($0) }
+            return isUser ? mark + String(segment[user.endIndex...]) : String(segment)
+        }
+        .joined(separator: "/")
+    }
+
     /// Where the authority of a URL begins; by code points, as above.
     private static func authority(of text: String) -> String.Index? {
         text.unicodeScalars.firstRange(of: "://".unicodeScalars)?.upperBound
@@ -220,7 +238,7 @@ package enum Redaction {
         let tail = end == bytes.endIndex ? "" : "\(text.unicodeScalars[end])…"
         let isPath = bytes.starts(with: "/".utf8) && !bytes.starts(with: "//".utf8)
         guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
-            return withoutValues(text[..<end], hidden) + tail
+            return withoutValues(withoutUsers(String(text[..<end]), hidden)[...], hidden) + tail
         }
         // A password may contain a slash, a question mark or an `@`.
         guard at < end else { return "…" + tail }
@@ -276,7 +294,9 @@ package enum Redaction {
     private static func note(_ note: Any) -> Any? {
         switch note {
         case is URL, is Data: return nil
-        case let text as String: return authority(of: text) == nil ? visible(text) : excerpt(text, limit: longest)
+        case let text as String:
+            guard authority(of: text) == nil else { return excerpt(text, limit: longest) }
+            return visible(words(of: text) { withoutUsers($0, hidden) })
         case let error as any Error: return self.error(error)
         case let notes as [String: Any]: return userInfo(notes)
         case let notes as [Any]: return notes.compactMap { self.note($0) }

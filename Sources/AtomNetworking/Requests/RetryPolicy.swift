@@ -31,6 +31,8 @@ public struct RetryPolicy: Sendable, Hashable {
     /// server, for example because the connection was refused, and over libcurl if
     /// the server has closed a kept connection and the request is idempotent.
     ///
+    /// With each policy, what a server of HTTP/2 says it has not processed (RFC 9113 §8.7) is sent again.
+    ///
     /// This is the default of a service.
     public static let none = RetryPolicy(maximumAttempts: 1)
 
@@ -102,6 +104,8 @@ extension RetryPolicy {
         let serverDelay: Duration?
         /// Whether the server closed a kept connection as the request came.
         var isOfKeptConnection = false
+        /// Whether the server has said that it has not processed the request.
+        var isUnprocessed = false
 
         init(_ failure: AttemptFailure, delivery: AtomError.Delivery, serverDelay: Duration? = nil) {
             self.failure = failure

@@ -204,7 +204,7 @@ extension SessionActor {
         // A gateway may answer for a server that it has lost, and a server may fail after it has accepted the token.
         // A server that is not ready (RFC 9110 §15.6.4) has accepted nothing.
         case AtomError.response(let response): response.statusCode.map { $0 >= 500 && $0 != 503 } ?? true
-        case let error as AtomError: error.delivery == .maybeSent
+        case let error as AtomError: error.delivery != .notSent
         default: true
         }
     }

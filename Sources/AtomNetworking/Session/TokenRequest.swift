@@ -55,9 +55,7 @@ enum TokenRequest {
         }
         if purpose == .token { form += bearer.parameters }
         return PreparedRequest(
-            purpose: purpose, method: "POST",
-            target: TargetURL(base: endpoint.base, path: endpoint.path, queryItems: []),
-            headerFields: fields, body: .data(Data(PercentEncoding.form(form).utf8)), acceptableStatusCodes: 0...999,
-            timeout: timeout)
+            purpose: purpose, method: "POST", target: endpoint.target, headerFields: fields,
+            body: .data(Data(PercentEncoding.form(form).utf8)), acceptableStatusCodes: 0...999, timeout: timeout)
     }
 }

@@ -88,8 +88,7 @@ final class EventSource: @unchecked Sendable {
         guard let stream = handle?.stream else { return false }
         // A server that closes each connection at once is asked less and less often, whatever it sends.
         if stream.hasLasted(max(pause, Self.pauses.lowerBound)) { attempts = 0 }
-        // What can't be a header field can't be sent back.
-        if HTTPGrammar.violation(inFieldValue: lastEventID) == nil { self.lastEventID = lastEventID }
+        self.lastEventID = lastEventID
         if let serverDelay { delay = min(max(serverDelay, Self.pauses.lowerBound), Self.pauses.upperBound) }
         let policy = request.retrying?.policy ?? manager.retryPolicy
         var failure = failure

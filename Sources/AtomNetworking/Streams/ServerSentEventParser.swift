@@ -9,8 +9,10 @@ struct ServerSentEventParser {
     private var splitter: LineSplitter
     private var fields: EventFields
 
-    /// The ID of the last complete event, even of one without data, to send as
-    /// `Last-Event-ID` with the next request; empty if there is none.
+    /// The ID of the last complete event, even of one without data, to send as `Last-Event-ID` with the next request;
+    /// empty if there is none.
+    ///
+    /// One that can't be in a header field leaves the one before it here.
     private(set) var lastEventID: String
 
     /// How long to wait before the next request; `nil` if the server didn't say.
@@ -42,7 +44,7 @@ struct ServerSentEventParser {
         while !isTooLarge, let line = try splitter.nextRange() {
             if line.isEmpty {
                 let event = fields.takeEvent()
-                lastEventID = fields.id
+                if HTTPGrammar.violation(inFieldValue: fields.id) == nil { lastEventID = fields.id }
                 if let event { return event }
             } else {
                 splitter.withBytes(in: line) { fields.take($0) }

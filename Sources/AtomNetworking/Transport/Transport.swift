@@ -290,6 +290,9 @@ public struct TransportFailure: Error {
     /// An idempotent one is sent again then (RFC 9110 §9.2.2).
     var isOfKeptConnection = false
 
+    /// Whether the server has said that it has not processed the request (RFC 9113 §8.7), which is sent again then.
+    var isUnprocessed = false
+
     /// Creates a failure.
     public init(_ error: any Error, delivery: AtomError.Delivery = .maybeSent) {
         self.error = error

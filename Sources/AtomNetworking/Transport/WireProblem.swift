@@ -15,7 +15,9 @@ enum WireProblem: Equatable {
     case lost
     /// The server closed the connection, and no byte of a response had arrived.
     case closedWithoutResponse
-    /// The same for a new connection: the server was reached.
+    /// The server has said that it did not process the request, over HTTP/2.
+    case unprocessed
+    /// The same as `closedWithoutResponse` for a new connection: the server was reached.
     case closedAtOnce(isSecure: Bool)
     /// The connection ended within the head.
     case truncatedHead
@@ -45,7 +47,8 @@ enum WireProblem: Equatable {
         case .blocked: .appTransportSecurityRequiresSecureConnection
         case .timedOut: .timedOut
         case .cancelled: .cancelled
-        case .lost, .closedWithoutResponse, .closedAtOnce, .truncatedHead, .truncatedBody: .networkConnectionLost
+        case .lost, .closedWithoutResponse, .unprocessed, .closedAtOnce, .truncatedHead, .truncatedBody:
+            .networkConnectionLost
         case .notHTTP: .badServerResponse
         case .unreadableHead, .unreadableResponse: .cannotParseResponse
         case .unreadableBody: .cannotDecodeRawData
@@ -69,6 +72,7 @@ enum WireProblem: Equatable {
         case .cancelled: "The exchange was cancelled"
         case .lost: "The connection was lost"
         case .closedWithoutResponse: "The server closed the connection without a response"
+        case .unprocessed: "The server did not process the request: it refused the stream, or closes the connection"
         case .closedAtOnce(let isSecure):
             "The server closed a new connection without a response"
                 + (isSecure ? "" : "; a port that expects https does so")

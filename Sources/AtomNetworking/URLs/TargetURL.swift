@@ -76,7 +76,7 @@ extension TargetURL {
     /// Resolves a reference octet by octet, without user information and fragment;
     /// `nil` if the result is not an HTTP URL with a valid host.
     static func resolving(_ reference: String, against base: TargetURL?) -> TargetURL? {
-        guard let bytes = encoded(reference.trimmingCharacters(in: .whitespaces)), !bytes.isEmpty else { return nil }
+        guard let bytes = encoded(OpaqueOctets.octets(of: reference)), !bytes.isEmpty else { return nil }
         var rest = bytes.prefix { $0 != UInt8(ascii: "#") }
         var scheme = base?.scheme
         // A colon before any slash ends a scheme (§4.2).
@@ -112,8 +112,9 @@ extension TargetURL {
 
     /// Percent-encodes what servers forget to encode, such as spaces and letters
     /// outside ASCII; `nil` for what software reads in more than one way.
-    private static func encoded(_ reference: String) -> [UInt8]? {
-        let given = Array(reference.utf8)
+    private static func encoded(_ reference: [UInt8]) -> [UInt8]? {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let given = Array(reference.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
         var bytes: [UInt8] = []
         bytes.reserveCapacity(given.count)
         for (index, byte) in given.enumerated() {

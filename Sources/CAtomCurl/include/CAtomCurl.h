@@ -76,8 +76,8 @@ struct atom_curl_callbacks {
     /// zero ends the transfer. Called since libcurl 7.80.
     int (*prepare)(void *context, char *, char *, int, int local_port);
     /// The bytes of the request's body that have been sent; anything but zero
-    /// ends the transfer. Before libcurl 7.80 also called without a body, after
-    /// each step.
+    /// ends the transfer. Called of a transfer with a body or with
+    /// `atom_curl_report_progress`; before libcurl 7.80 always, after each step.
     int (*progress)(void *context, int64_t, int64_t, int64_t total, int64_t sent);
     /// Whether a new connection may be opened.
     bool (*connect)(void *context);
@@ -125,6 +125,8 @@ atom_curl_easy atom_curl_easy_make(
     atom_curl_easy before, struct atom_curl_owner *owner, const struct atom_curl_watcher *watcher, char *error_buffer);
 /// Adds a body of this size, which is read when it is sent.
 void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int64_t size);
+/// Makes the transfer report its progress; returns a `CURLcode`.
+int atom_curl_report_progress(atom_curl_easy easy, struct atom_curl_owner *owner);
 /// Lets the transfer share TLS sessions.
 void atom_curl_set_share(atom_curl_easy easy, atom_curl_share share);
 /// Makes a transfer that is only for trying options; `NULL` without memory.
@@ -161,6 +163,10 @@ int atom_curl_tls_surplus(atom_curl_easy easy);
 /// Whether TLS has agreed on HTTP/2 for the transfer's connection; -1 if it can't be
 /// told. Only while the transfer has a connection.
 int atom_curl_tls_speaks_http2(atom_curl_easy easy);
+
+/// Whether the server has said within TLS that nothing follows on the transfer's
+/// connection; -1 if it can't be told. Only while the transfer has a connection.
+int atom_curl_tls_has_ended(atom_curl_easy easy);
 
 /// Lets a paused transfer go on.
 int atom_curl_easy_continue(atom_curl_easy easy);
@@ -277,6 +283,7 @@ enum {
     ATOM_CURLOPT_SSL_SESSIONID_CACHE = 150,
     ATOM_CURLOPT_CONNECTTIMEOUT_MS = 156,
     ATOM_CURLOPT_CERTINFO = 172,
+    ATOM_CURLOPT_RTSP_REQUEST = 189,
 
     ATOM_CURLMOPT_MAXCONNECTS = 6,
     ATOM_CURLMOPT_MAX_HOST_CONNECTIONS = 7,
@@ -301,6 +308,9 @@ enum {
 #define ATOM_CURL_NOT_BUILT_IN 4
 /// A value of options: TLS 1.2 or later.
 #define ATOM_CURL_TLS_1_2 6
+/// A value of options: a request of RTSP that only receives. Over a kept connection libcurl repeats no request that has
+/// it, whatever its protocol, but those that the server has refused.
+#define ATOM_CURL_RTSP_RECEIVE 11
 /// A value of options: HTTP/1.1.
 #define ATOM_CURL_HTTP_1_1 2
 

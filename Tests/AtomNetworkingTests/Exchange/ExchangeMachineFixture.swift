@@ -10,7 +10,7 @@ import Foundation
 enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
     case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, overdueToken, receiving, receivingRefused
-    case sendingStream, receivingStream, receivingPaused, receivingSpent
+    case sendingStream, receivingStream, receivingPaused, receivingSpent, receivingError
     case payingAfterHead, payingAfterLoss
     case pausing, pausingUnsigned, pausingForNetwork
     case ended, endedHoldingSlot
@@ -40,6 +40,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .receivingPaused:
             return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200, .paused)
         case .receivingSpent: return try ExchangeFixture.machine(.spent307)
+        case .receivingError: return try ExchangeFixture.machine(.head404)
         case .payingAfterHead: return try ExchangeFixture.machine(.busyOffered)
         case .payingAfterLoss: return try ExchangeFixture.machine(.lostOffered)
         case .pausing: return try ExchangeFixture.machine(.busy)
@@ -55,8 +56,8 @@ enum ExchangeSample: String, CaseIterable, Sendable {
 enum ExchangeEvent: String, CaseIterable, Sendable {
     case admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned
     case admittedWithSlot, cancelled, ringEarly, ringSilent, ringOver, ringLooks, ringOverLooks
-    case sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept
-    case restExpired, oldRestExpired, refusedByDestination
+    case sent, head200, head401, head404, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished
+    case bodyKept, restExpired, oldRestExpired, refusedByDestination
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
     case lostUnsent, lost
     case offline, networkReturned
@@ -97,7 +98,9 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         func failure(_ code: URLError.Code, _ delivery: AtomError.Delivery = .maybeSent) -> TransportFailure {
             TransportFailure(URLError(code), delivery: delivery)
         }
-        let error = AtomError.session(URLError(.dataLengthExceedsMaximum))
+        let tooLong = AtomError.session(URLError(.dataLengthExceedsMaximum))
+        // Nothing that a token endpoint answers is an error by its status.
+        let error = machine.terms.outlivesDeadline ? ExchangeMachine.Reception.whole : .unacceptable
         let question = ExchangeFixture.question
         switch self {
         case .admitted: return machine.admitted()
@@ -124,27 +127,29 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
             machine.sent(by: number, at: now)
             return ExchangeMachine.Commands()
         case .head200: return machine.headArrived(head(200), of: number, at: now)
-        case .head401: return machine.headArrived(head(401), of: number, at: now)
-        case .head302: return machine.headArrived(head(302, ["Location": "/next"]), of: number, at: now)
+        case .head401: return machine.headArrived(head(401), of: number, error, at: now)
+        case .head404: return machine.headArrived(head(404), of: number, error, at: now)
+        case .head302: return machine.headArrived(head(302, ["Location": "/next"]), of: number, error, at: now)
         case .head302Last:
             machine.attempt.redirects = 20
-            return machine.headArrived(head(302, ["Location": "/next"]), of: number, at: now)
+            return machine.headArrived(head(302, ["Location": "/next"]), of: number, error, at: now)
         case .streamed200:
             // The file is opened at once.
             defer { machine.partKept(of: number, at: now) }
-            return machine.headArrived(head(200), of: number, isStreamed: true, at: now)
-        case .spent401: return machine.headArrived(head(401), of: number, isBodySpent: true, at: now)
+            return machine.headArrived(head(200), of: number, .streamed(isPaused: false), at: now)
+        case .spent401: return machine.headArrived(head(401), of: number, isBodySpent: true, error, at: now)
         case .spent307:
             machine.attempt.message.body = .data(Data("x".utf8))
-            return machine.headArrived(head(307, ["Location": "/next"]), of: number, isBodySpent: true, at: now)
+            return machine.headArrived(
+                head(307, ["Location": "/next"]), of: number, isBodySpent: true, error, at: now)
         case .paused: return machine.pauseChanged(true, of: number, at: now)
         case .goesOn: return machine.pauseChanged(false, of: number, at: now)
         case .oldPaused: return machine.pauseChanged(true, of: number - 1, at: now)
         case .headWithCookie: return machine.headArrived(head(200, ["Set-Cookie": "a=b"]), of: number, at: now)
         case .part: return machine.partArrived(1, of: number, at: now)
         case .bigPart: return machine.partArrived(ExchangeMachine.maximumRest + 1, of: number, at: now)
-        case .sinkFailed: return machine.sinkFailed(error, of: number, at: now)
-        case .refusedByDestination: return machine.sinkFailed(error, of: number, asksAgain: true, at: now)
+        case .sinkFailed: return machine.sinkFailed(tooLong, of: number, at: now)
+        case .refusedByDestination: return machine.sinkFailed(tooLong, of: number, asksAgain: true, at: now)
         case .restExpired: return machine.restExpired(number)
         case .oldRestExpired: return machine.restExpired(number - 1)
         case .finished: return machine.finished(number)
@@ -152,9 +157,11 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .lostUnsent: return machine.failed(failure(.cannotConnectToHost, .notSent), number, at: now)
         case .lost: return machine.failed(failure(.networkConnectionLost), number, at: now)
         case .busy, .busyUnpaid, .busyOffered:
-            return machine.headArrived(head(503), of: number, question(.status(503), .answered, true, false), at: now)
+            return machine.headArrived(
+                head(503), of: number, error, question(.status(503), .answered, true, false), at: now)
         case .busyAtOnce:
-            return machine.headArrived(head(503), of: number, question(.status(503), .answered, false, false), at: now)
+            return machine.headArrived(
+                head(503), of: number, error, question(.status(503), .answered, false, false), at: now)
         case .lostAgain, .lostUnpaid, .lostOffered:
             return machine.failed(
                 failure(.networkConnectionLost), number,
@@ -171,7 +178,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .ringPause: return machine.deadlinePassed(at: ExchangeFixture.instant(6))
         case .pauseNoted: return machine.pauseNoted()
         case .oldPart: return machine.partArrived(1, of: number - 1, at: now)
-        case .oldSinkFailed: return machine.sinkFailed(error, of: number - 1, at: now)
+        case .oldSinkFailed: return machine.sinkFailed(tooLong, of: number - 1, at: now)
         case .oldFinished: return machine.finished(number - 1)
         case .oldBodyKept: return machine.bodyKept(Data("no".utf8), of: number - 1)
         case .oldLost: return machine.failed(failure(.networkConnectionLost), number - 1, at: now)

@@ -58,8 +58,8 @@ struct ExchangeScriptTests {
                     "admitted: lane, letGo, enterLane",
                     "slotSigned: sending 7, deadline 11, send",
                     "oldPart: sending 7, dropPart",
-                    "head401: receiving 401",
-                    "oldFinished: receiving 401, abandonBody",
+                    "head401: receiving 401 as an error",
+                    "oldFinished: receiving 401 as an error, abandonBody",
                     "finished: ended 401, no deadline, deliver, giveSlotBack",
                 ])
     }
@@ -97,7 +97,7 @@ struct ExchangeScriptTests {
                 "bigPart: session after a 401 (given up), stop",
                 "part: session after a 401 (given up), dropPart",
                 "lost: session after a 401 (given up), abandonBody",
-                "refusedMissing: ended 401 with 0 bytes, no deadline, tell, releaseNotice",
+                "refusedMissing: ended 401 cut, no deadline, tell, releaseNotice",
             ])
     }
 
@@ -249,7 +249,7 @@ struct ExchangeScriptTests {
     func opening() throws {
         var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
         let head = TransportResponse(statusCode: 200)
-        _ = machine.headArrived(head, of: 1, isStreamed: true, at: ExchangeFixture.instant(1))
+        _ = machine.headArrived(head, of: 1, .streamed(isPaused: false), at: ExchangeFixture.instant(1))
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(50))
         #expect(machine.outcome == nil)
         machine.partKept(of: 1, at: ExchangeFixture.instant(60))
@@ -279,7 +279,7 @@ struct ExchangeScriptTests {
             play(try asking(), .admitted, .slotSigned, .cancelled, .head200, .part, .lost, .lost) == [
                 "admitted: lane, enterLane",
                 "slotSigned: sending 7, deadline 11, send",
-                "cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop",
+                "cancelled: ended cancelled maybeSent holding a slot, no deadline, stop, tell",
                 "head200: ended cancelled maybeSent holding a slot",
                 "part: ended cancelled maybeSent holding a slot, dropPart",
                 "lost: ended cancelled maybeSent, abandonBody, giveSlotBack",
@@ -296,7 +296,7 @@ struct ExchangeScriptTests {
         _ = machine.deadlinePassed(at: ExchangeFixture.instant(15))
         let late = machine.looked(of: 1, at: ExchangeFixture.instant(15))
         #expect(
-            ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, no deadline, tell, stop"
+            ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, no deadline, stop, tell"
         )
     }
 

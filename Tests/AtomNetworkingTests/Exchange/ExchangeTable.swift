@@ -26,9 +26,9 @@ enum ExchangeTable {
         admitted: lane, letGo, enterLane
         queuedBySession, ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: session after a 401 (0), deadline 100
         refusedMissing: receiving 401 that was rejected, deadline 11
-        refusedOver: ended authentication answered, no deadline, leaveSession, tell, stop, releaseNotice
-        cancelled: ended cancelled answered, no deadline, leaveSession, tell, stop
-        ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, tell, stop
+        refusedOver: ended authentication answered, no deadline, leaveSession, stop, tell, releaseNotice
+        cancelled: ended cancelled answered, no deadline, leaveSession, stop, tell
+        ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, stop, tell
         part: session after a 401 (1), keepPart
         bigPart, sinkFailed, restExpired, refusedByDestination: session after a 401 (given up), stop
         finished: session after a 401 (0), keepBody
@@ -55,7 +55,7 @@ enum ExchangeTable {
         admitted: lane, enterLane
         queuedBySession, ringEarly, ringSilent, ringLooks, ringSilentAgain,
             ringPause: session after a 401 (given up), deadline 100
-        refusedMissing: ended 401 with 0 bytes, no deadline, tell, releaseNotice
+        refusedMissing: ended 401 cut, no deadline, tell, releaseNotice
         refusedOver: ended authentication answered, no deadline, leaveSession, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leaveSession, tell
         ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, tell
@@ -84,13 +84,14 @@ enum ExchangeTable {
         .sendingSigned: """
         ringLooks: sending 7, deadline 50, look
         ringOverLooks: sending 7, deadline 100, look
-        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, stop, tell
         ringEarly, ringPause: sending 7, deadline 11
-        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, stop, tell
         head200: receiving 200, accepted 7
+        head404: receiving 404 as an error, accepted 7
         head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession, giveSlotBack
         head302: session, accepted 7, noteRedirect, letGo, askSession, giveSlotBack
-        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
+        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, stop, tell
         headWithCookie: receiving 200, keepCookies, accepted 7
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent401: receiving 401 spent, rejected 7
@@ -100,7 +101,7 @@ enum ExchangeTable {
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
-        busyUnpaid: receiving 503, accepted 7, payForRetry
+        busyUnpaid: receiving 503 as an error, accepted 7, payForRetry
         busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession, giveSlotBack
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
@@ -112,13 +113,14 @@ enum ExchangeTable {
         .sendingSignedAgain: """
         ringLooks: sending 7, deadline 50, look
         ringOverLooks: sending 7, deadline 100, look
-        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, stop, tell
         ringEarly, ringPause: sending 7, deadline 11
-        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, stop, tell
         head200: receiving 200, accepted 7
-        head401, spent401: receiving 401
+        head404: receiving 404 as an error, accepted 7
+        head401, spent401: receiving 401 as an error
         head302: session, accepted 7, noteRedirect, letGo, askSession, giveSlotBack
-        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
+        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, stop, tell
         headWithCookie: receiving 200, keepCookies, accepted 7
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent307: receiving 307 spent, accepted 7
@@ -127,7 +129,7 @@ enum ExchangeTable {
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
-        busyUnpaid: receiving 503, accepted 7, payForRetry
+        busyUnpaid: receiving 503 as an error, accepted 7, payForRetry
         busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession, giveSlotBack
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
@@ -139,13 +141,14 @@ enum ExchangeTable {
         .sendingUnsigned: """
         ringLooks: sending, deadline 50, look
         ringOverLooks: sending, deadline 100, look
-        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, stop, tell
         ringEarly, ringPause: sending, deadline 11
-        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, stop, tell
         head200: receiving 200
-        head401, spent401: receiving 401
+        head404: receiving 404 as an error
+        head401, spent401: receiving 401 as an error
         head302: lane, noteRedirect, letGo, enterLane, giveSlotBack
-        head302Last: ended -1007 answered holding a slot, no deadline, tell, stop
+        head302Last: ended -1007 answered holding a slot, no deadline, stop, tell
         headWithCookie: receiving 200, keepCookies
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent307: receiving 307 spent
@@ -154,7 +157,7 @@ enum ExchangeTable {
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         busy: pausing until 6, payForRetry, noteRetry, letGo, pause, giveSlotBack
-        busyUnpaid: receiving 503, payForRetry
+        busyUnpaid: receiving 503 as an error, payForRetry
         busyAtOnce: lane, payForRetry, noteRetry, letGo, enterLane, giveSlotBack
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
@@ -167,11 +170,12 @@ enum ExchangeTable {
         ringLooks: sending, deadline 50, look
         ringOverLooks: sending, deadline 100, look
         slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
-        cancelled: ended cancelled maybeSent, no deadline, tell, stop
+        cancelled: ended cancelled maybeSent, no deadline, stop, tell
         ringEarly, ringPause: sending, deadline 11
         ringSilent, ringSilentAgain: sending, deadline 3650, tellOverdue
         ringOver: sending, deadline 3700, tellOverdue
         head200, headWithCookie: receiving 200
+        head404: receiving 404
         head401, spent401: receiving 401
         head302, head302Last: receiving 302
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell
@@ -184,9 +188,10 @@ enum ExchangeTable {
         """,
         .overdueToken: """
         slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
-        cancelled: ended cancelled maybeSent, no deadline, tell, stop
+        cancelled: ended cancelled maybeSent, no deadline, stop, tell
         ringEarly, ringPause, ringSilent, ringOver, ringSilentAgain, ringLooks, ringOverLooks: sending, deadline 3700
         head200, headWithCookie: receiving 200
+        head404: receiving 404
         head401, spent401: receiving 401
         head302, head302Last: receiving 302
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell
@@ -200,11 +205,11 @@ enum ExchangeTable {
         .receiving: """
         ringLooks: receiving 200, deadline 50, look
         ringOverLooks: receiving 200, deadline 100, look
-        cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
+        cancelled: ended cancelled answered holding a slot, no deadline, stop, tell
         ringEarly, ringPause: receiving 200, deadline 11
-        ringSilent, ringOver: ended -1001 answered holding a slot, no deadline, tell, stop
+        ringSilent, ringOver: ended -1001 answered holding a slot, no deadline, stop, tell
         part, bigPart: receiving 200, keepPart
-        sinkFailed, refusedByDestination: ended -1103 maybeSent holding a slot, no deadline, tell, stop
+        sinkFailed, refusedByDestination: ended -1103 maybeSent holding a slot, no deadline, stop, tell
         finished: ended 200, no deadline, deliver, giveSlotBack
         bodyKept: ended 200 with 2 bytes, no deadline, tell, giveSlotBack
         lostUnsent: ended -1004 answered, abandonBody, no deadline, tell, giveSlotBack
@@ -219,27 +224,27 @@ enum ExchangeTable {
         .receivingRefused: """
         ringLooks: receiving 401 that was rejected, deadline 50, look
         ringOverLooks: receiving 401 that was rejected, deadline 100, look
-        cancelled: ended cancelled answered, no deadline, tell, releaseNotice, stop
+        cancelled: ended cancelled answered, no deadline, stop, tell, releaseNotice
         ringEarly, ringPause: receiving 401 that was rejected, deadline 11
-        ringSilent, ringOver, ringSilentAgain: ended -1001 answered, no deadline, tell, releaseNotice, stop
+        ringSilent, ringOver, ringSilentAgain: ended 401 cut, no deadline, stop, tell, releaseNotice
         part, bigPart: receiving 401 that was rejected, keepPart
-        sinkFailed, refusedByDestination: ended -1103 maybeSent, no deadline, tell, releaseNotice, stop
+        sinkFailed, refusedByDestination: ended 401 cut, no deadline, deliverPart, releaseNotice, stop
         finished: ended 401, no deadline, deliver, releaseNotice
         bodyKept: ended 401 with 2 bytes, no deadline, tell, releaseNotice
-        lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell, releaseNotice
-        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell, releaseNotice
-        offline: ended -1009 answered, abandonBody, no deadline, tell, releaseNotice
+        lostUnsent, lostUnsentAgain, lost, lostAgain, lostUnpaid, lostOffered,
+            offline: ended 401 cut, no deadline, deliverPart, releaseNotice
         """,
         .sendingStream: """
         ringLooks: sending 7, deadline 50, look
         ringOverLooks: sending 7, deadline 100, look
-        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, stop, tell
         ringEarly, ringPause: sending 7, deadline 11
-        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, stop, tell
         head200: receiving 200, accepted 7
+        head404: receiving 404 as an error, accepted 7
         head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession, giveSlotBack
         head302: session, accepted 7, noteRedirect, letGo, askSession, giveSlotBack
-        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
+        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, stop, tell
         headWithCookie: receiving 200, keepCookies, accepted 7
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent401: receiving 401 spent, rejected 7
@@ -249,7 +254,7 @@ enum ExchangeTable {
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
-        busyUnpaid: receiving 503, accepted 7, payForRetry
+        busyUnpaid: receiving 503 as an error, accepted 7, payForRetry
         busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession, giveSlotBack
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
@@ -261,11 +266,11 @@ enum ExchangeTable {
         .receivingStream: """
         ringLooks: streaming 200, deadline 50, look
         ringOverLooks: streaming 200, deadline 100, look
-        cancelled: ended cancelled answered, no deadline, tell, stop
+        cancelled: ended cancelled answered, no deadline, stop, tell
         ringEarly, goesOn, ringPause: streaming 200, deadline 11
-        ringSilent, ringOver, ringSilentAgain: ended -1001 answered, no deadline, tell, stop
+        ringSilent, ringOver, ringSilentAgain: ended -1001 answered, no deadline, stop, tell
         part, bigPart: streaming 200, keepPart
-        sinkFailed: ended -1103 maybeSent, no deadline, tell, stop
+        sinkFailed: ended -1103 maybeSent, no deadline, stop, tell
         finished: ended 200, no deadline, deliver
         bodyKept: ended 200 with 2 bytes, no deadline, tell
         refusedByDestination: session, noteRetryAfter 200, askSession, deadline 101, stop
@@ -276,10 +281,10 @@ enum ExchangeTable {
         """,
         .receivingPaused: """
         ringLooks, ringOverLooks: streaming 200 paused, no deadline
-        cancelled: ended cancelled answered, no deadline, tell, stop
+        cancelled: ended cancelled answered, no deadline, stop, tell
         ringEarly, ringSilent, ringOver, paused, ringSilentAgain, ringPause: streaming 200 paused, no deadline
         part, bigPart: streaming 200 paused, keepPart
-        sinkFailed: ended -1103 maybeSent, no deadline, tell, stop
+        sinkFailed: ended -1103 maybeSent, no deadline, stop, tell
         finished: ended 200, no deadline, deliver
         bodyKept: ended 200 with 2 bytes, no deadline, tell
         refusedByDestination: session, noteRetryAfter 200, askSession, deadline 101, stop
@@ -291,23 +296,35 @@ enum ExchangeTable {
         .receivingSpent: """
         ringLooks: receiving 307 spent, deadline 50, look
         ringOverLooks: receiving 307 spent, deadline 100, look
-        cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
+        cancelled: ended cancelled answered holding a slot, no deadline, stop, tell
         ringEarly, ringPause: receiving 307 spent, deadline 11
-        ringSilent, ringOver, ringSilentAgain: ended -1001 answered holding a slot, no deadline, tell, stop
+        ringSilent, ringOver, ringSilentAgain: ended 307 cut holding a slot, no deadline, stop, tell
         part, bigPart: receiving 307 spent, keepPart
-        sinkFailed, refusedByDestination: ended -1103 maybeSent holding a slot, no deadline, tell, stop
+        sinkFailed, refusedByDestination: ended 307 cut holding a slot, no deadline, deliverPart, stop
         finished: ended 307, no deadline, deliver as an error, giveSlotBack
         bodyKept: ended 307 with 2 bytes, no deadline, tell, giveSlotBack
-        lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell, giveSlotBack
-        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell, giveSlotBack
-        offline: ended -1009 answered, abandonBody, no deadline, tell, giveSlotBack
+        lostUnsent, lostUnsentAgain, lost, lostAgain, lostUnpaid, lostOffered,
+            offline: ended 307 cut, no deadline, deliverPart, giveSlotBack
+        """,
+        .receivingError: """
+        ringLooks: receiving 404 as an error, deadline 50, look
+        ringOverLooks: receiving 404 as an error, deadline 100, look
+        cancelled: ended cancelled answered holding a slot, no deadline, stop, tell
+        ringEarly, ringPause: receiving 404 as an error, deadline 11
+        ringSilent, ringOver, ringSilentAgain: ended 404 cut holding a slot, no deadline, stop, tell
+        part, bigPart: receiving 404 as an error, keepPart
+        sinkFailed, refusedByDestination: ended 404 cut holding a slot, no deadline, deliverPart, stop
+        finished: ended 404, no deadline, deliver, giveSlotBack
+        bodyKept: ended 404 with 2 bytes, no deadline, tell, giveSlotBack
+        lostUnsent, lostUnsentAgain, lost, lostAgain, lostUnpaid, lostOffered,
+            offline: ended 404 cut, no deadline, deliverPart, giveSlotBack
         """,
         .payingAfterHead: """
-        cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
+        cancelled: ended cancelled answered holding a slot, no deadline, stop, tell
         ringEarly, ringSilent, ringLooks, ringSilentAgain, ringPause: paying, deadline 100
-        ringOver, ringOverLooks: ended -1001 answered holding a slot, no deadline, tell, stop
+        ringOver, ringOverLooks: ended -1001 answered holding a slot, no deadline, stop, tell
         paid: pausing until 6, noteRetry, letGo, pause, giveSlotBack
-        unpaid: receiving 503
+        unpaid: receiving 503 as an error
         """,
         .payingAfterLoss: """
         cancelled: ended cancelled maybeSent, no deadline, tell
@@ -408,6 +425,7 @@ enum ExchangeTable {
         case .pausing(let until): return "pausing until \(until.nanoseconds / 1_000_000_000)"
         case .sending(let version, _): return "sending\(version.map { " \($0)" } ?? "")"
         case .receiving(let head, .whole): return "receiving \(head.statusCode)"
+        case .receiving(let head, .unacceptable): return "receiving \(head.statusCode) as an error"
         case .receiving(let head, .bodyNotRepeatable): return "receiving \(head.statusCode) spent"
         case .receiving(let head, .rejected): return "receiving \(head.statusCode) that was rejected"
         case .receiving(let head, .streamed(let isPaused)):
@@ -421,6 +439,7 @@ enum ExchangeTable {
         switch outcome {
         case .response(let head): "\(head.statusCode)"
         case .rejection(let head, let body): "\(head.statusCode) with \(body.count) bytes"
+        case .cut(let head, _, _): "\(head.statusCode) cut"
         case .failure(.cancelled(let delivery)): "cancelled \(delivery)"
         case .failure(.authentication(let error)): "authentication \(error.delivery)"
         case .failure(.session(let error as URLError)): "\(error.code.rawValue) \(AtomError.session(error).delivery)"

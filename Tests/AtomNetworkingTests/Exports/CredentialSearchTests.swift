@@ -268,6 +268,8 @@ import Testing
         "value=planted&key=api_key",
         #"[1,["token","planted"]]"#,
         "new_pass_confirm=planted", "mongodb://us:p?planted@host", "mongodb://us:p?a/planted@host/x?n=1",
+        #"https:\\ada:planted@h\x"#, #"/\ada:planted@h/x"#, #"\\ada:planted@h"#, #"https:\\ada:pl?planted@h"#,
+        "https:///ada:planted@h", "HTTPS:/ada:planted@h/x", "see https:ada:planted@h",
     ]
 
     @Test(
@@ -383,6 +385,7 @@ import Testing
             "[\"a\"  ", "\0", "%25", "%7B%22", "a=b&", "a=https://b?", "a=1;", "a=\"", "Bearer ", "token:", "?a=",
             "#a=", "//u:", "//u:/@", "x?a= ", "callback({\"code\":", #"{"code":["#, "pass_2_",
             "/;=", #"{"code":1,"#, "next=https%3A%2F%2Fh%3F", "pass", "a ://",
+            "http:", #"\\"#, #":\\u"#, "a@", "http:/u@",
         ]
         let frames = [("", ""), ("[\"", "\"]"), ("a=b&c=", ""), ("data: ", "\n")]
         // The square of it would take 64 times the work.

@@ -30,6 +30,14 @@ import Testing
                 """#)
     }
 
+    @Test("A field is sent with the octets that it stands for")
+    func octets() throws {
+        let tag = "\"\(OpaqueOctets.text([0xE9]))\""
+        let command = try sent(fields: [("If-Match", tag), ("X-Name", "é")]).curlCommand(showing: .everything)
+        #expect(command.contains(#"--header "$(printf 'If-Match: "\351"')" \"#))
+        #expect(command.contains("--header 'X-Name: é' \\"))
+    }
+
     @Test("A method without a body sends none, or says that there is none")
     func methods() throws {
         func options(_ method: String) throws -> String {

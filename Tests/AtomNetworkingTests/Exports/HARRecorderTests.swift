@@ -171,14 +171,20 @@ import Testing
     }
 
     @Test(
-        "A redirect shows nobody's password",
-        arguments: ["//u:hunter2@b.example/x", "https://u:a/hunter2@b.example/x", "/\\u:hunter2@b.example/x"])
+        "A redirect shows nobody's password, however a URL is written",
+        arguments: [
+            "//u:hunter2@b.example/x", "https://u:a/hunter2@b.example/x", "/\\u:hunter2@b.example/x",
+            "https:\\\\u:hunter2@b.example/x", "https:/u:hunter2@b.example/x", "https:///u:hunter2@b.example/x",
+        ])
     func redirectWithPassword(location: String) async throws {
-        let session = try SessionFixture { $0.answer("", status: 304, headers: [("Location", location)]) }
-        let recorder = HARRecorder()
-        _ = await call(atom(session, [recorder]), PathEndpoint()).outcome()
-        let response = try #require(try entries(recorder).first?["response"] as? [String: Any])
-        #expect((response["redirectURL"] as? String)?.contains("HIDDEN@b.example/x") == true)
+        for disclosure in [RequestDisclosure.onlyHarmless, .allButCredentials] {
+            let session = try SessionFixture { $0.answer("", status: 304, headers: [("Location", location)]) }
+            let recorder = HARRecorder(showing: disclosure)
+            _ = await call(atom(session, [recorder]), PathEndpoint()).outcome()
+            let response = try #require(try entries(recorder).first?["response"] as? [String: Any])
+            #expect((response["redirectURL"] as? String)?.contains("HIDDEN@b.example/x") == true)
+            #expect(!String(decoding: recorder.har(), as: UTF8.self).contains("hunter2"))
+        }
     }
 
     @Test("A “…” that a server has sent is shown as it is")
@@ -313,6 +319,31 @@ import Testing
         try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: false)
         #expect(throws: AtomError.self) { try HARRecorder().write(to: taken) }
         #expect(folder.names == ["a.har", "b.har", "link.har"])
+    }
+
+    @Test("A pipe is written to and stays")
+    func pipe() throws {
+        let folder = try TransferFolder()
+        let pipe = folder.url.appendingPathComponent("a.har")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let ends = try #require(FileHandle(forUpdatingAtPath: pipe.path))
+        let recorder = HARRecorder()
+        try recorder.write(to: pipe)
+        #expect(try ends.read(upToCount: recorder.har().count) == recorder.har())
+        var status = stat()
+        #expect(lstat(pipe.path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO && folder.names == ["a.har"])
+    }
+
+    @Test("Another user's link in a folder for everybody is refused", .enabled(if: geteuid() == 0, "only root can"))
+    func strangersLink() throws {
+        let folder = try TransferFolder()
+        let secret = try folder.file("secret", Data("old".utf8))
+        let link = folder.url.appendingPathComponent("a.har")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: secret)
+        #expect(chmod(folder.url.path, 0o1777) == 0 && lchown(link.path, 12_345, 12_345) == 0)
+        let error = #expect(throws: AtomError.self) { try HARRecorder().write(to: link) }
+        #expect(error?.description.contains("“a.har” belongs to another user") == true, "\(error as Any)")
+        #expect(try Data(contentsOf: secret) == Data("old".utf8) && folder.names == ["a.har", "secret"])
     }
 
     @Test("Bodies are searched when somebody reads, not while requests wait")

@@ -130,6 +130,9 @@
                     .status(
                         403, headers: [("Content-Type", "application/problem+json")],
                         body: Data(#"{"title":"This fare can't be changed","status":403}"#.utf8))),
+                try await row(
+                    "404 whose body ends early",
+                    .truncated(declaredLength: 100, body: Data("abc".utf8), status: 404)),
                 try await row("404 with a text", .text("No such flight", status: 404)),
                 try await row("429 with `Retry-After`", .empty(429, headers: [("Retry-After", "30")])),
                 try await row(

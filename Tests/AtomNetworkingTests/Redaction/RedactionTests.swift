@@ -26,6 +26,21 @@ struct RedactionTests {
         #expect(!Redaction.url("https://a.example/\u{301}Zx9Qw8Er7Ty6Ui5Op4As3Df2/b").contains("Zx9Qw8Er7Ty6"))
     }
 
+    @Test(
+        "In a sentence nobody's password is shown, however a URL is written",
+        arguments: [
+            #"https:\\u:hunter2@a"#, "https:/u:hunter2@a/b", "u:hunter2@a/b", #"\\u:hunter2@a"#, "/\\hunter2@a",
+        ])
+    func users(address: String) {
+        for text in ["GET /a to \(address) failed", address] {
+            let note = Redaction.userInfo(["a": text])["a"] as? String
+            for shown in [Redaction.excerpt(text), note] {
+                #expect(shown?.contains("hunter2") == false && shown?.contains("…@a") == true, "\(shown as Any)")
+            }
+            #expect(note?.hasPrefix("GET /a to ") == text.hasPrefix("GET"))
+        }
+    }
+
     @Test("A short text is shown as it is", arguments: ["", "a", "/v1/café", "/users/@me"])
     func plain(_ text: String) {
         #expect(Redaction.excerpt(text) == text)
@@ -132,7 +147,9 @@ struct RedactionTests {
             ("u:hunter2#@a.example", "…#…"), ("/a?\u{301}hunter2", "/a?…"), ("u:hunter2@\u{301}a", "…@\u{301}a"),
             ("a@//b", "…@//b"), ("u:hunter2//x@a.example", "…@a.example"), ("u:hunter2://x@a.example", "…@a.example"),
             ("/login;jsessionid=hunter2/x", "/login;jsessionid=…/x"), ("https://a/x;t=hunter2?q", "https://a/x;t=…?…"),
-            ("u@a/x;t=hunter2", "…@a/x;t=…"), ("a\nb", "a\\u{a}b"), ("?", "?…"), ("@", "…@"), ("#hunter2", "#…"),
+            ("/r/https://u:hunter2@a", "/r/https://…@a"), (#"/r/https:\\u:hunter2@a\b"#, #"/r/…@a\b"#),
+            ("/r/https:%5C%5Cu:hunter2@a", "/r/…@a"), ("u@a/x;t=hunter2", "…@a/x;t=…"), ("a\nb", "a\\u{a}b"),
+            ("?", "?…"), ("@", "…@"), ("#hunter2", "#…"),
         ])
     func subject(_ text: String, becomes shown: String) {
         #expect(Redaction.subject(text) == shown)
@@ -171,6 +188,12 @@ struct RedactionTests {
             ("https://a.example/f/https://u:hunter2@b.example/x", "https://a.example/f/https://…@b.example/x"),
             ("/dsn=postgres://u:hunter2@b.example/x", "/dsn=postgres://…@b.example/x"),
             ("https://a.example/?token%3Dhunter2=", "https://a.example/?…=…"),
+            (#"https://a.example/f/https:\\u:hunter2@b/x"#, "https://a.example/f/…@b/x"),
+            (#"https:\\u:hunter2@b\x/y"#, #"…@b\x/y"#), (#"/\u:hunter2@b/x"#, "/…@b/x"), ("//u@b/x", "//…@b/x"),
+            ("/u:hunter2@b/https://b/x", "/…@b/https://b/x"), ("/f/https:/u:hunter2@b/x", "/f/https:/…@b/x"),
+            ("/f/https:hunter2@b", "/f/…@b"), ("/f/https:///hunter2@b/x", "/f/https:///…@b/x"),
+            ("/f/https:%5C%5Cu:hunter2@b/x", "/f/…@b/x"), ("/f/u%3Ahunter2%40b", "/f/…"),
+            ("https://a.example:80/@me/a@b", "https://a.example:80/@me/a@b"),
         ])
     func url(_ url: String, becomes shown: String) {
         #expect(Redaction.url(url) == shown)

@@ -181,6 +181,7 @@ import Testing
         IntentCase(status: 500, isKept: true), IntentCase(status: 502, isKept: true),
         IntentCase(status: 504, isKept: true), IntentCase(status: 200, isKept: true),
         IntentCase(failure: .notSent, isKept: false), IntentCase(failure: .maybeSent, isKept: true),
+        IntentCase(failure: .answered, isKept: true),
     ])
     func theNoteStaysOnlyIfTheTokenMayBeSpent(_ expected: IntentCase) async throws {
         let disk = RecordingTokenCredentialStore(.issued(0, life: 0))

@@ -260,6 +260,16 @@ import Testing
         #expect(parser.lastEventID == "2")
     }
 
+    @Test("An ID that can't be sent is the event's, and leaves the last one that can", arguments: ["2\u{1}", "\u{7F}"])
+    func unsendable(id: String) throws {
+        var parser = ServerSentEventParser(limit: 1_000)
+        parser.append(Data("id: 1\ndata: a\n\nid: \(id)\ndata: b\n\ndata: c\n\nid: 3\n\nid: \(id)\n\n".utf8))
+        #expect(try parser.next()?.id == "1")
+        #expect(try parser.next()?.id == id && parser.lastEventID == "1")
+        #expect(try parser.next()?.id == id && parser.lastEventID == "1")
+        #expect(try parser.next() == nil && parser.lastEventID == "3")
+    }
+
     @Test("A response may go on with the last event ID of the one before it")
     func resumed() throws {
         var parser = ServerSentEventParser(limit: 100, lastEventID: "7")

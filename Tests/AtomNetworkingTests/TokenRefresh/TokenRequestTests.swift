@@ -35,6 +35,29 @@ struct TokenRequestTests {
         #expect(request.timeouts.idle == .seconds(7))
     }
 
+    @Test(
+        "The query of an endpoint is kept, and its values aren't shown",
+        arguments: [GrantType.refreshToken, .clientCredentials])
+    func query(grantType: GrantType) throws {
+        let endpoint = try AuthorizationEndpoint(
+            host: "Login.example.com", port: 8443, path: "/oauth/token",
+            queryItems: [QueryItem(name: "p", value: "b2c ü"), QueryItem(name: "p", value: "a&b")])
+        let store = InMemoryTokenCredentialStore()
+        var bearer = BearerAuthentication(
+            endpoint: endpoint, client: ClientCredential(grantType: grantType, id: "app", secret: "s"), store: store)
+        bearer.parameters = ["scope": "x"]
+        let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
+        let address = "https://login.example.com:8443/oauth/token?p=b2c%20%C3%BC&p=a%26b"
+        #expect(request.target.absoluteString == address)
+        #expect(Self.text(request).hasSuffix("&scope=x") && !Self.text(request).contains("b2c"))
+        for shown in ["\(endpoint)", String(reflecting: endpoint), "\(request)"] { #expect(!shown.contains("b2c")) }
+        #expect("\(endpoint)" == "https://login.example.com:8443/oauth/token?p=…&p=…")
+        bearer.revocationEndpoint = endpoint
+        let revocation = try #require(TokenRequest.revocation(of: Self.old, with: bearer, timeout: .seconds(1)))
+        #expect(revocation.target.absoluteString == address)
+        #expect(endpoint != (try AuthorizationEndpoint(host: "login.example.com", port: 8443, path: "/oauth/token")))
+    }
+
     @Test("With client_secret_basic both halves are form-encoded before they are joined")
     func basic() throws {
         var bearer = try Self.bearer(id: "a:b+c", secret: "s+e&c=r%e:t ü")

@@ -83,6 +83,29 @@ import Testing
         #expect(outcome.text == "hello, gzip")
     }
 
+    /// How the body of a 404 can't be read.
+    enum Damage: CaseIterable { case mislabelled, cut, tooLarge }
+
+    @Test("A status is told also if its body can't be read", arguments: Damage.allCases, TransportUnderTest.all)
+    func unreadableError(damage: Damage, over transport: TransportUnderTest) async throws {
+        let plain = Data("no such flight".utf8)
+        let server = try LoopbackServer { _ in
+            switch damage {
+            case .mislabelled: .status(404, headers: [("Content-Encoding", "gzip")], body: plain)
+            case .cut: .truncated(declaredLength: 100, body: plain, status: 404)
+            case .tooLarge: .text(String(repeating: "no", count: 1_000), status: 404)
+            }
+        }
+        defer { server.stop() }
+        let atom = Atom.forTest(over: transport) { $0.maximumResponseSize = 1_000 }
+        let outcome = await atom.outcome(of: server.endpoint())
+        guard case .failure(.response(let response)) = outcome else { throw Unexpected("\(outcome)") }
+        #expect(response.statusCode == 404 && outcome.error?.situation == .notFound)
+        #expect(damage != .cut || response.data == plain)
+        #expect(outcome.error?.description.contains("Its body is incomplete") == true)
+        #expect(server.requestCount == 1)
+    }
+
     @Test("A range is asked for without coding, unless the endpoint says otherwise", arguments: TransportUnderTest.all)
     func range(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer {
@@ -139,6 +162,34 @@ import Testing
     func anAnswerUntilTheConnectionClosesIsWhole(over transport: TransportUnderTest) async throws {
         let outcome = try await answer(.raw("HTTP/1.0 200 OK\r\n\r\nuntil the end"), over: transport)
         #expect(outcome.text == "until the end")
+    }
+
+    @Test(
+        "A body that is coded as identity ends with its connection, which has no other response",
+        arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
+    func identity(over transport: TransportUnderTest) async throws {
+        let coding = "Transfer-Encoding: identity\r\n\r\n"
+        let server = try LoopbackServer { request in
+            switch (request.path, request["Authorization"]) {
+            case ("/token", _): .json(#"{"access_token":"A2","expires_in":60}"#)
+            case ("/none", _): .script([.write(text: "HTTP/1.1 204 No Content\r\n\(coding)")])
+            case (_, "Bearer A1"): .raw("HTTP/1.1 401 Unauthorized\r\n\(coding)no")
+            default: .raw("HTTP/1.1 200 OK\r\n\(coding)until the end")
+            }
+        }
+        defer { server.stop() }
+        let endpoint = try AuthorizationEndpoint(scheme: .http, host: server.host, port: server.port, path: "/token")
+        let tokens = RecordingTokens(
+            TokenCredential(accessToken: "A1", expiresAt: .distantFuture, refreshToken: "R1"))
+        let atom = Atom.forTest(over: transport) {
+            $0.authenticationMethod = .bearer(endpoint, ClientCredential(id: "c", secret: "s"), tokens)
+        }
+        #expect(await atom.outcome(of: server.endpoint("/a")).text == "until the end", "after a 401 and a refresh")
+        #expect(server.requests.map { $0["Authorization"] } == ["Bearer A1", nil, "Bearer A2"])
+        let count = server.connectionCount
+        #expect(await atom.outcome(of: server.endpoint("/none")).response?.statusCode == 204)
+        #expect(await atom.outcome(of: server.endpoint("/b")).text == "until the end")
+        if transport.kind == .curl { #expect(server.connectionCount == count + 2) }
     }
 
     @Test(arguments: TransportUnderTest.all)

@@ -214,6 +214,25 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
+    @Test("A rest that the server calls the whole is asked for again as one", arguments: TransportUnderTest.all)
+    func restAsAWhole(over transport: TransportUnderTest) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let cut = Locked(true)
+        let server = try LoopbackServer { request in
+            guard request["Range"] != nil else { return Self.part(of: Self.content("a"), for: request, cut: cut) }
+            return .status(200, headers: [("ETag", "\"v\"")], body: Self.content("a")[23_616...])
+        }
+        defer { server.stop() }
+        let atom = Atom.forTest(over: transport)
+        await begin(atom, server.endpoint("/"), to: file)
+        let response = try await atom.enqueue(server.endpoint("/")).download(to: file, isResumable: true)
+        #expect(response.statusCode == 200)
+        #expect(try Data(contentsOf: file) == Self.content("a"))
+        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=23616-", nil])
+        #expect(folder.names == ["a"])
+    }
+
     @Test(arguments: TransportUnderTest.all)
     func onlyAGetIsAskedForAgain(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()

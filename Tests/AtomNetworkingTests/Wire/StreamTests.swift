@@ -328,6 +328,23 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.all)
+    func anIDThatCannotBeSentBeginsNothingAnew(over transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer { request in
+            request["Last-Event-ID"] == nil
+                ? .chunked([Data("retry: 1\nid: 4\ndata: a\n\nid: 5\u{1}\ndata: b\n\n".utf8)], headers: Self.events)
+                : .empty(204)
+        }
+        defer { server.stop() }
+        let time = ManualClock()
+        let service = Atom.forTest(over: transport, time: time).enqueue(server.endpoint("/"))
+        let stream = try await service.serverSentEvents(reconnection: .automatic(maximumAttempts: 1))
+        var ids: [String] = []
+        try await time.skippingPauses(upTo: .seconds(10)) { for try await event in stream { ids.append(event.id) } }
+        #expect(ids == ["4", "5\u{1}"])
+        #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "4"])
+    }
+
+    @Test(arguments: TransportUnderTest.all)
     func anIDWithoutAnEventCounts(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request["Last-Event-ID"] == nil

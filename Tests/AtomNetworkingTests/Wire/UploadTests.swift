@@ -285,10 +285,15 @@ import Testing
         #expect(server.requests.map(\.body) == [Self.bytes(100_000)])
     }
 
-    @Test(arguments: TransportUnderTest.all)
-    func aBodyThatCanBeReadOnceIsSentOnce(over transport: TransportUnderTest) async throws {
+    @Test(arguments: [false, true], TransportUnderTest.all)
+    func aBodyThatCanBeReadOnceIsSentOnce(isCut: Bool, over transport: TransportUnderTest) async throws {
+        // Foundation on Linux hands a redirect over when its body has ended.
+        if isCut, transport.kind != .curl { return }
         let server = try LoopbackServer { request in
-            request.path == "/up" ? .redirect(307, location: "/moved") : .json("{}")
+            guard request.path == "/up" else { return .json("{}") }
+            return isCut
+                ? .truncated(declaredLength: 9, body: Data(count: 1), status: 307, headers: [("Location", "/moved")])
+                : .redirect(307, location: "/moved")
         }
         defer { server.stop() }
         let body = RequestBody.stream(isRepeatable: false) { Self.parts([Self.bytes(10)]) }

@@ -14,7 +14,7 @@ import Testing
         let testDescription: String
         let answer: LoopbackServer.Response
         let code: URLError.Code
-        let delivery: AtomError.Delivery
+        var delivery: AtomError.Delivery
         let words: String
         /// AsyncHTTPClient's own, if they are others.
         let wordsOfAsyncHTTPClient: String
@@ -98,6 +98,9 @@ import Testing
         })
     func failure(_ failure: Case, over transport: TransportUnderTest) async throws {
         let words = transport.kind == .asyncHTTPClient ? failure.wordsOfAsyncHTTPClient : failure.words
+        var failure = failure
+        // Only libcurl itself hands over the status of a head that can't be read.
+        if transport.kind == .curl, failure.code == .cannotParseResponse { failure.delivery = .answered }
         try await expect(failure, words, over: transport.make())
     }
 

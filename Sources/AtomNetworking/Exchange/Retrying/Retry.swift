@@ -5,7 +5,7 @@ final class Retry: Sendable {
     /// What becomes of the exchange if the retry can't be paid for.
     enum Alternative: Sendable {
         /// The caller gets this response.
-        case response(TransportResponse, isStreamed: Bool)
+        case response(TransportResponse, ExchangeMachine.Reception)
         /// The attempt is over.
         case failure(AtomError)
         /// The attempt is being stopped.
@@ -61,6 +61,9 @@ final class RetryQuestion: Sendable {
         self.isOffline = isOffline
     }
 
+    /// How often a request is sent again because the server has not processed it, whatever the policy says.
+    private static let maximumRefusals = 10
+
     /// Another attempt, if the policy allows one before the exchange's time is over.
     func retry(
         of attempt: Attempt, after made: Retries?, until deadline: MonotonicInstant?, or alternative: Retry.Alternative,
@@ -71,12 +74,22 @@ final class RetryQuestion: Sendable {
                 || Idempotency.allows(attempt.method, attempt.headerFields)
         else { return nil }
         if let wait = networkWait(after: made, or: alternative, at: now) { return wait }
-        guard let delay = policy.delay(after: setback, attempt: (made?.failures.count ?? 0) + 1, chance: chance)
-        else { return nil }
+        let refusals = min(made?.refusals ?? 0, Self.maximumRefusals)
+        // What the server hasn't processed is no attempt for the policy, and is sent again for so long.
+        let isFree = setback.isUnprocessed && refusals < Self.maximumRefusals
+        let delay =
+            isFree
+            ? refusals == 0
+                ? .zero
+                : Duration.backOff(
+                    base: .milliseconds(50), doublings: refusals - 1, cap: .seconds(1), chance: chance)
+            : policy.delay(
+                after: setback, attempt: (made?.failures.count ?? 0) + 1 - refusals, chance: chance)
+        guard let delay else { return nil }
         let until = now.advanced(by: delay)
         // Whoever would wait until its deadline is told at once.
         if let deadline, until >= deadline { return nil }
-        let isCharged = !(isOffline && setback.isOfflineFailure)
+        let isCharged = !isFree && !(isOffline && setback.isOfflineFailure)
         return Retry(
             after: setback, until: delay > .zero ? until : nil, cost: isCharged ? policy.cost(after: setback) : 0,
             of: policy.quota, or: alternative)
@@ -103,11 +116,14 @@ final class Retries: Sendable {
     let cost: Int
     /// The attempt that the last one follows.
     let lastNumber: Int
+    /// How many attempts the server has not processed.
+    let refusals: Int
     /// When the exchange doesn't wait for a network any more; `nil` if it has not done so.
     let networkDeadline: MonotonicInstant?
 
     init(
-        failures: [AttemptFailure], last: Retry, cost: Int, lastNumber: Int, networkDeadline: MonotonicInstant? = nil
+        failures: [AttemptFailure], last: Retry, cost: Int, lastNumber: Int, refusals: Int = 0,
+        networkDeadline: MonotonicInstant? = nil
     ) {
         self.failures = failures
         // Without the error, which is the app's, if the transport is: it is not to be let go of under a lock.
@@ -116,6 +132,7 @@ final class Retries: Sendable {
             waitsForNetwork: last.waitsForNetwork, or: .none)
         self.cost = cost
         self.lastNumber = lastNumber
+        self.refusals = refusals
         self.networkDeadline = networkDeadline
     }
 }

@@ -5,12 +5,18 @@
     public struct CurlError: Error, Sendable {
         /// The `CURLcode`, for example 7 for a connection that was refused.
         public let code: Int
-        /// libcurl's own words, for example the complaint of the TLS library.
+        /// libcurl's own words, for example the complaint of the TLS library, with control characters escaped.
         public internal(set) var message: String
         /// The system's error number, if it is the cause; else 0.
         var systemError = 0
         /// What the server's certificate says, if it is the cause.
         var certificate: String?
+
+        init(code: Int, message: String, systemError: Int = 0) {
+            self.code = code
+            self.message = Redaction.visible(message)
+            self.systemError = systemError
+        }
     }
 
     extension CurlError: RedactedError {
@@ -25,7 +31,8 @@
             switch abort {
             case .headTooLarge: return .unreadableHead("it is too large")
             case .headInvalid(let reason): return .unreadableHead(reason)
-            case .repeated: return .closedWithoutResponse
+            case .repeated: return head.isComplete ? .truncatedBody : .closedWithoutResponse
+            case .refused: return .unprocessed
             case .answered, .spoiled, .body, nil: break
             }
             if proxyStatus >= 300, !head.isComplete { return .proxy("its answer was \(proxyStatus)") }
@@ -52,7 +59,7 @@
             case 56:
                 if message.contains("chunk") {
                     .unreadableBody(message)
-                } else if message.contains("unexpected eof") {
+                } else if message.contains("unexpected eof") || message.contains("SSL_ERROR_SYSCALL, errno 0") {
                     .truncatedBody
                 } else {
                     message.contains("SSL_read") ? .insecureLater(message) : .lost

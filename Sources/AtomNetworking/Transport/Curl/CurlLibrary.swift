@@ -13,6 +13,8 @@
         var contentCodings: String { hasZlib ? "gzip, deflate" : "identity" }
         /// Whether it tells before it sends a request, also again (7.80).
         var tellsOfSending: Bool { number >= 0x07_50_00 }
+        /// Whether it tells a stream of HTTP/2 that was refused from others (7.77), when it is about to send again.
+        var tellsOfRefusals: Bool { hasHTTP2 && tellsOfSending }
         /// Whether it counts the bytes that it sends of a request; 8.7 doesn't.
         var countsWhatItSends: Bool { !(0x08_07_00..<0x08_08_00).contains(number) }
         /// The same over TLS; from 8.2 to 8.6 it doesn't always do so over HTTP/2.

@@ -217,10 +217,21 @@
             sockets.indices.contains(Int(descriptor)) && sockets[Int(descriptor)].isSingle
         }
 
-        /// Whether a kept connection of one exchange at a time is open and unread.
+        /// Whether no other exchange reads what comes.
+        func isAlone(_ use: Use) -> Bool {
+            isCurrent(use) && (sockets[Int(use.descriptor)].isSingle || sockets[Int(use.descriptor)].users <= 1)
+        }
+
+        /// No other exchange begins on the connection, which is spoiled: libcurl might offer one of HTTP/2 again.
+        func abandon(_ use: Use) {
+            if isAlone(use), !sockets[Int(use.descriptor)].isSingle { shutDown(Int(use.descriptor)) }
+        }
+
+        /// Whether a kept connection is open and, if no other exchange uses it, unread.
         func isUnspoiled(_ descriptor: CInt) -> Bool {
             guard descriptor >= 0, sockets.indices.contains(Int(descriptor)) else { return false }
-            guard sockets[Int(descriptor)].isSingle else { return !sockets[Int(descriptor)].isSilent }
+            guard !sockets[Int(descriptor)].isSilent else { return false }
+            guard sockets[Int(descriptor)].isSingle || sockets[Int(descriptor)].users <= 1 else { return true }
             var byte: UInt8 = 0
             let count = recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT))
             return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)

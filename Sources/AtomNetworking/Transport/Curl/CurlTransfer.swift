@@ -13,6 +13,8 @@
             case headInvalid(String)
             /// libcurl was about to send the request again. Who counts attempts has to know of it.
             case repeated
+            /// The same, and the server has said that it has not processed the request (RFC 9113 §8.7).
+            case refused
             /// Something has arrived on the kept connection that libcurl was about to
             /// use, or it has been closed. Nothing was sent.
             case spoiled
@@ -66,6 +68,8 @@
         @exclusivity(unchecked) private(set) var peer = (address: "", port: 0)
         /// Whether libcurl may send the request beside others.
         @exclusivity(unchecked) private var mayMultiplex = true
+        /// Whether libcurl repeats the request only if the server has refused it.
+        @exclusivity(unchecked) private var repeatsRefused = false
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
         /// When, over TLS, in nanoseconds.
@@ -77,6 +81,8 @@
         @exclusivity(unchecked) private(set) var isHeldBack = false
         /// Whether the response to a request with a body has none itself.
         @exclusivity(unchecked) private var isBare = false
+        /// Of a body that only the end of the connection ends: whether TLS had not ended at libcurl's last report.
+        @exclusivity(unchecked) private var isCut: Bool?
         /// Why the server's certificate is not accepted, while it is looked at.
         @exclusivity(unchecked) private var refusal: CurlError?
         @exclusivity(unchecked) private var hasLines = false
@@ -132,6 +138,9 @@
             let problem =
                 set(request, parsedURL: parsedURL, on: easy)
                 ?? (exchange.isSecure ? settings.secure(easy, share: share) : nil)
+            repeatsRefused =
+                exchange.isSecure && settings.library.tellsOfRefusals
+                && settings.set(ATOM_CURLOPT_RTSP_REQUEST, Int(ATOM_CURL_RTSP_RECEIVE), on: easy)
             mayMultiplex = true
             chooseProtocol()
             guard let problem else { return nil }
@@ -190,7 +199,12 @@
                 loop.sockets.learned(socket, isSingle: !head.isHTTP2, isRestless: isRestless)
                 loop.answered(exchange, multiplexes: head.isHTTP2)
                 // A server that answers before the body may take the next request for it (RFC 9110 §10.1.1).
-                if !head.isHTTP2, hidesSurplus || owesBody, !forbidReuse(true) { return false }
+                let isLast = hidesSurplus || owesBody || head.endsWithConnection
+                if !head.isHTTP2, isLast, !forbidReuse(true) { return false }
+                if exchange.isSecure, head.lastsToTheEnd, exchange.request.method != "HEAD", let easy {
+                    isCut = false
+                    atom_curl_report_progress(easy, owner)
+                }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
                 let response = TransportResponse(
                     statusCode: head.statusCode, headerFields: head.takeFields(),
@@ -303,12 +317,8 @@
                 (isPrepared, isReusable) = (false, false)
                 guard forbidReuse(exchange.request.needsFreshConnection) else { return false }
             }
-            if head.isComplete {
-                abort = .answered
-                return false
-            }
-            guard !isPrepared else {
-                abort = .repeated
+            guard !isPrepared, !head.isComplete else {
+                abort = repetition
                 return false
             }
             if isConnecting {
@@ -318,8 +328,13 @@
             } else {
                 use(loop.sockets.descriptor(ofPort: port))
                 guard port == 0 ? loop.sockets.areUnspoiled : loop.sockets.isUnspoiled(socket.descriptor),
-                    !hasSurplus(isKnown: port != 0), !mayMultiplex || loop.mayMultiplex(exchange) || speaksHTTP2
+                    !hasSurplus(isKnown: port != 0)
                 else {
+                    loop.sockets.abandon(socket)
+                    abort = .spoiled
+                    return false
+                }
+                guard !mayMultiplex || loop.mayMultiplex(exchange) || speaksHTTP2 else {
                     abort = .spoiled
                     return false
                 }
@@ -330,12 +345,21 @@
             return refusal == nil
         }
 
+        /// What it means that libcurl is about to send the request again.
+        private var repetition: Abort {
+            // If the server wants HTTP/1.1 instead, within a response, too, libcurl has said so before.
+            guard errorBuffer[0] == 0 else { return .repeated }
+            if head.isComplete { return head.statusCode == 417 ? .answered : .repeated }
+            return repeatsRefused ? .refused : .repeated
+        }
+
         /// Whether TLS has something of a kept connection, or can't tell.
         private func hasSurplus(isKnown: Bool) -> Bool {
-            guard let easy, exchange?.isSecure == true, !isKnown || loop.sockets.isSingle(socket.descriptor) else {
-                return false
-            }
-            return atom_curl_tls_surplus(easy) != 0
+            guard let easy, exchange?.isSecure == true else { return false }
+            guard isKnown, !loop.sockets.isSingle(socket.descriptor) else { return atom_curl_tls_surplus(easy) != 0 }
+            // Before 8.0 libcurl goes on with a connection of HTTP/2 that TLS has ended.
+            return loop.sockets.isAlone(socket)
+                && (atom_curl_tls_surplus(easy) > 0 || atom_curl_tls_has_ended(easy) > 0)
         }
 
         /// Whether the connection is one of HTTP/2, or may be.
@@ -351,6 +375,8 @@
             if hasSecureProxy, !exchange.isSecure || figure(ATOM_CURLINFO_HTTP_CONNECTCODE) > 0 { return true }
             return exchange.isSecure && atom_curl_tls_surplus(easy) < 0
         }
+
+        private var isRefused: Bool { if case .refused? = abort { true } else { false } }
 
         var isSpoiled: Bool { if case .spoiled? = abort { exchange != nil } else { false } }
 
@@ -380,6 +406,7 @@
         func beginAnew() -> Bool {
             abort = nil
             passage = Passage()
+            errorBuffer[0] = 0
             use(-1)
             chooseProtocol()
             return easy.map { settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: $0) } ?? false
@@ -392,6 +419,8 @@
         /// libcurl has sent so many bytes of the body, and received so many of a response
         /// of this length, 0 if it isn't known; with a whole response it doesn't go on.
         func progressed(sent total: Int64, received: Int64, of length: Int64) -> Bool {
+            // The last report comes before libcurl lets go of the connection.
+            if isCut != nil, let easy { isCut = atom_curl_tls_has_ended(easy) == 0 }
             guard settings.library.tellsOfSending || mayGoOn() else { return false }
             // Whoever ends it here waits for the resolver, and nothing will be sent.
             guard let exchange else { return true }
@@ -428,7 +457,7 @@
         func mayConnect() -> Bool {
             guard exchange != nil else { return false }
             guard !isPrepared || refusedExpectation != nil else {
-                abort = head.isComplete ? .answered : .repeated
+                abort = repetition
                 return false
             }
             isConnecting = true
@@ -512,15 +541,15 @@
             peer = ("", 0)
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
-            (isHeldBack, isBare, hasLines, isReusable) = (false, false, false, nil)
+            (isHeldBack, isBare, hasLines, isReusable, isCut) = (false, false, false, nil, nil)
             refusal = nil
             refusedExpectation = nil
             reader.take()?.close()
         }
 
         var delivery: AtomError.Delivery {
-            if head.isComplete { return .answered }
-            if refusal != nil { return .notSent }
+            if head.hasStatus { return .answered }
+            if refusal != nil || isRefused { return .notSent }
             if !isPrepared, settings.library.tellsOfSending || !isConnecting || !isReady { return .notSent }
             let isSecure = exchange?.isSecure != false || hasSecureProxy
             let counts = isSecure ? settings.library.countsOverTLS : settings.library.countsWhatItSends
@@ -542,6 +571,8 @@
 
         /// The last event of an exchange that libcurl has ended.
         func end(code: Int) -> TransportEvent {
+            // Such a body may be incomplete (RFC 9112 §9.8); libcurl's code for it is 18.
+            let code = code == 0 && isCut == true ? 18 : code
             isReusable = isReusable ?? (code == 0)
             if case .body(let error)? = abort {
                 return .failed(TransportFailure(error, delivery: delivery))
@@ -571,6 +602,7 @@
                 delivery: delivery, underlying: error, at: place(of: problem, error, over: proxy))
             // Whether reading or writing fails first is chance.
             let isLost = [.networkConnectionLost, .secureConnectionFailed].contains(problem.code)
+            failure.isUnprocessed = isRefused
             failure.isOfKeptConnection =
                 isPrepared && !isConnecting && !head.isWithin && !head.isComplete
                 && (problem == .closedWithoutResponse || isLost && [16, 55, 56].contains(code))

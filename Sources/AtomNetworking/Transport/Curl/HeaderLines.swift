@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import CAtomCurl
+    import Foundation
 
     /// The header lines of a request as libcurl reads them, in memory that is used again for the next request.
     struct HeaderLines: ~Copyable {
@@ -35,7 +36,8 @@
             let start = count
             append(name)
             let end = count
-            append(": ")
+            (bytes[end], bytes[end + 1]) = (0x3A, 0x20)
+            count += 2
             append(value, isTrimmed: true)
             if count == end + 2 {
                 // Nothing after the colon would remove the field.
@@ -62,7 +64,8 @@
             nodeCount += 1
         }
 
-        /// - Parameter isTrimmed: Without the whitespace around it, which is not part of a value (RFC 9110 §5.5).
+        /// - Parameter isTrimmed: Without the whitespace around it, which is not part of a value (RFC 9110 §5.5), and
+        ///   with the octets that it stands for.
         private mutating func append(_ text: String, isTrimmed: Bool = false) {
             func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
             var text = text
@@ -71,8 +74,10 @@
                 while isTrimmed, end > first, isBlank(source[end - 1]) { end -= 1 }
                 while isTrimmed, first < end, isBlank(source[first]) { first += 1 }
                 guard let start = source.baseAddress, let place = bytes.baseAddress else { return }
-                UnsafeMutableRawPointer(place + count).copyMemory(from: start + first, byteCount: end - first)
-                count += end - first
+                let copy = UnsafeMutableRawBufferPointer(start: place + count, count: end - first)
+                copy.baseAddress?.copyMemory(from: start + first, byteCount: end - first)
+                let isPlain = !isTrimmed || memchr(start + first, CInt(OpaqueOctets.sign), end - first) == nil
+                count += isPlain ? end - first : copy.withMemoryRebound(to: UInt8.self) { OpaqueOctets.restore($0) }
             }
         }
     }

@@ -6,8 +6,8 @@
         struct ProxyServer: Sendable {
             /// The scheme, host and port.
             let url: String
-            /// The hosts that are reached directly.
-            let exceptions: [String]
+            /// The hosts that are reached directly, those of the environment perhaps with a port.
+            private(set) var exceptions: [String]
             let username: String?
             let password: String?
             let isLoopback: Bool
@@ -42,9 +42,7 @@
                 self.username = username
                 self.password = password
                 // libcurl compares each with a host, and knows `*` only alone.
-                let names = exceptions.map {
-                    $0.hasPrefix("[") && $0.hasSuffix("]") ? String($0.dropFirst().dropLast()) : $0
-                }
+                let names = exceptions.map { Self.withoutBrackets($0[...]) }
                 for name in names
                 where name.isEmpty || name.contains(where: { ",[]".contains($0) || $0.isWhitespace })
                     || (name.contains("*") && name != "*") || name.filter({ $0 == ":" }).count == 1
@@ -52,6 +50,10 @@
                     throw invalid("an exception is one name or address, without a port")
                 }
                 self.exceptions = names.contains("*") ? ["*"] : names
+            }
+
+            private static func withoutBrackets(_ name: Substring) -> String {
+                String(name.hasPrefix("[") && name.hasSuffix("]") ? name.dropFirst().dropLast() : name)
             }
 
             /// Whether libcurl sends all of a text: a NUL would end it.
@@ -80,8 +82,18 @@
             guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let text = environment[name]
             else { return nil }
             let exceptions = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
-            guard let proxy = Self(environment: text, exceptions: exceptions ?? "") else {
-                throw CurlLibrary.Unavailable(reason: "the value of \(name) is not the URL of a proxy")
+            return try Self(name, environment: text, exceptions: exceptions ?? "")
+        }
+
+        /// The same with the exceptions that hold for a server's port, without it: libcurl compares only names.
+        func reaching(port: Int) -> Self {
+            var proxy = self
+            proxy.exceptions = exceptions.compactMap { text in
+                // The colons of an IPv6 address are in brackets, or it has no port.
+                guard let colon = text.lastIndex(of: ":"),
+                    text[..<colon].hasSuffix("]") || text.firstIndex(of: ":") == colon
+                else { return Self.withoutBrackets(text[...]) }
+                return Int(text[colon...].dropFirst()) == port ? Self.withoutBrackets(text[..<colon]) : nil
             }
             return proxy
         }
@@ -91,7 +103,10 @@
 
         /// Reads what libcurl would read: the scheme may be missing, a user name and a
         /// password may be there, and a host may be one that only this network knows.
-        private init?(environment text: String, exceptions: String) {
+        private init(
+            _ name: String, environment text: String, exceptions: String
+        ) throws(CurlLibrary.Unavailable) {
+            func unusable(_ fault: String) -> CurlLibrary.Unavailable { .init(reason: "the value of \(name) \(fault)") }
             let end = text.range(of: "://")
             let scheme = end.map { text[..<$0.lowerBound].lowercased() } ?? "http"
             let rest = text[(end?.upperBound ?? text.startIndex)...]
@@ -107,14 +122,19 @@
             // be taken for a host or a port.
             guard Self.schemes.contains(scheme) || scheme == "socks", !host.isEmpty,
                 !rest.dropFirst(authority.count).contains("@"), place.hasPrefix(host),
-                port.isEmpty || port.wholeMatch(of: /:[0-9]{1,5}/) != nil,
+                port.isEmpty || port.wholeMatch(of: /:[0-9]+/) != nil,
                 place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
-            else { return nil }
+            else { throw unusable("is not the URL of a proxy") }
+            guard port.isEmpty || (1...65_535).contains(Int(port.dropFirst()) ?? 0) else {
+                throw unusable("has a port that is not in 1…65535")
+            }
             url = "\(scheme)://\(place)"
             isLoopback = Origin(scheme: .http, host: host.lowercased(), port: 0).isLoopback
             (username, password) = (decoded(user?.first), decoded(user?.dropFirst().first))
-            guard Self.canBeSent(username), Self.canBeSent(password) else { return nil }
-            self.exceptions = exceptions.isEmpty ? [] : [exceptions]
+            guard Self.canBeSent(username), Self.canBeSent(password) else {
+                throw unusable("is not the URL of a proxy")
+            }
+            self.exceptions = exceptions.split { ", \t".contains($0) }.map(String.init)
         }
     }
 #endif

@@ -33,17 +33,28 @@
         /// Why the head is invalid.
         private(set) var fault = Self.noField
         private static let noField = "a line is not a header field"
+        private static let otherCoding = "it has a transfer coding other than “chunked”"
         /// The value of `Content-Length`, which several fields may repeat.
         private var contentLength: Int64?
         private var isChunked = false
+        /// Whether the body is coded as `identity`: it has no other end (RFC 9112 §6.3).
+        private(set) var endsWithConnection = false
         /// Whether libcurl has interpreted the last line, and none may go on with it.
         private var isFixed = false
 
         /// Whether the head of the final response is complete.
         var isComplete: Bool { stage == .over }
 
+        /// Whether there is a body that only the end of the connection ends; libcurl may leave out that of a 417.
+        var lastsToTheEnd: Bool {
+            !isHTTP2 && !isChunked && contentLength == nil && ![204, 304, 417].contains(statusCode)
+        }
+
         /// Whether the lines of a head arrive.
         var isWithin: Bool { stage == .fields }
+
+        /// Whether the status of the final response has arrived.
+        var hasStatus: Bool { isComplete || isWithin && statusCode >= 200 }
 
         mutating func reset() {
             let count = expectedCount
@@ -93,7 +104,7 @@
             isHTTP2 = line[5] == UInt8(ascii: "2")
             isHTTP10 = line[5] == UInt8(ascii: "1") && space == 8 && line[7] == UInt8(ascii: "0")
             fields.reserveCapacity(expectedCount)
-            (contentLength, isChunked, isFixed, fault) = (nil, false, false, Self.noField)
+            (contentLength, isChunked, endsWithConnection, isFixed, fault) = (nil, false, false, false, Self.noField)
             stage = .fields
             return true
         }
@@ -155,6 +166,7 @@
             isFixed = true
             guard !hasBlank else { return "there is a space after the name of a field" }
             if isLength {
+                guard !endsWithConnection else { return Self.otherCoding }
                 for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
                     let digits = UnsafeBufferPointer(rebasing: member).trimmed
                     guard !digits.isEmpty, digits.allSatisfy(\.isDigit), let number = Int64(digits.text),
@@ -165,10 +177,11 @@
             } else if isTransfer {
                 // RFC 9112 §6.1.
                 guard !isHTTP10 else { return "HTTP/1.0 has no transfer codings" }
-                guard !isChunked, value.isName("chunked") else {
-                    return "it has a transfer coding other than “chunked”"
-                }
-                isChunked = true
+                guard !isChunked, !endsWithConnection else { return Self.otherCoding }
+                isChunked = value.isName("chunked")
+                // A length beside it would count for libcurl.
+                endsWithConnection = contentLength == nil && value.isName("identity")
+                guard isChunked || endsWithConnection else { return Self.otherCoding }
             }
             return nil
         }
@@ -205,6 +218,6 @@
             return UnsafeBufferPointer(rebasing: self[start..<end])
         }
 
-        fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+        fileprivate var text: String { String(validating: self, as: UTF8.self) ?? OpaqueOctets.text(self) }
     }
 #endif

@@ -238,9 +238,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             }
         #endif
         if let fault = exchange.fault {
-            // As over libcurl, whose head isn't complete then.
             let failure = WireProblem.unreadableHead(fault).failure(
-                delivery: .maybeSent, underlying: URLError(.cannotParseResponse))
+                delivery: .answered, underlying: URLError(.cannotParseResponse))
             return exchange.pass(.failed(failure))
         }
         guard let error else { return exchange.pass(.finished) }
@@ -280,11 +279,13 @@ extension HTTPURLResponse {
         guard let coding = value(forHTTPHeaderField: "Transfer-Encoding")?.trimmingCharacters(in: blanks).lowercased(),
             coding != "chunked"
         else { return nil }
-        #if !canImport(FoundationNetworking)
-            // The system says so of a body that it has decoded.
-            if coding == "identity" { return nil }
+        #if canImport(FoundationNetworking)
+            let hasOtherEnd = value(forHTTPHeaderField: "Content-Length") != nil
+        #else
+            // The system says `identity` of a body that it has decoded.
+            let hasOtherEnd = false
         #endif
-        return "it has a transfer coding other than “chunked”"
+        return coding == "identity" && !hasOtherEnd ? nil : "it has a transfer coding other than “chunked”"
     }
 
     /// How many bytes Foundation hands over; `nil` if that isn't known.

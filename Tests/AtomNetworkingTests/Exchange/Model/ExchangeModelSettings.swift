@@ -222,7 +222,9 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         "deadlineChangesUnnumbered", in: "401s while callers leave")
     static let retriedTwice = PlantedExchangeBug("retriedTwice", in: "401s and refreshes", isDeep: true)
     static let sentAfterItsEnd = PlantedExchangeBug("sentAfterItsEnd", in: "401s while callers leave")
-    static let sinkFailureIgnored = PlantedExchangeBug("sinkFailureIgnored", in: "401s with long bodies")
+    static let statusLost = PlantedExchangeBug("statusLost", in: "401s with long bodies")
+    static let sinkFailureIgnored = PlantedExchangeBug(
+        "sinkFailureIgnored", in: "slow readers that leave, and lost streams")
     static let signedByWhoeverHasTheSlot = PlantedExchangeBug(
         "signedByWhoeverHasTheSlot", in: "a token that dies in the lane")
     static let slowReaderCountsAsSilence = PlantedExchangeBug(
@@ -249,7 +251,8 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         "streamRepeated", in: "streams that are lost before and after their heads")
 
     private static let all: [PlantedExchangeBug] = [
-        toldTwice, lateEventCounts, deadlineChangesUnnumbered, retriedTwice, sentAfterItsEnd, sinkFailureIgnored,
+        toldTwice, lateEventCounts, deadlineChangesUnnumbered, retriedTwice, sentAfterItsEnd, statusLost,
+        sinkFailureIgnored,
         signedByWhoeverHasTheSlot, slowReaderCountsAsSilence, pauseCutShort, signOutIgnoredInAPause, retriedForEver,
         retriedUnpaid, retriedAfterTheDeadline, unsafeRequestRepeated, streamRepeated, joinedAfterItsEnd,
         tokenGoesAlong,
@@ -304,6 +307,8 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug(.abandonBody, .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug(.deliver, .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug(.deliver, .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug(.deliverPart, .leftOut, in: "401s with long bodies"),
+        PlantedExchangeBug(.deliverPart, .doubled, in: "401s with long bodies"),
         PlantedExchangeBug(.tell, .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug(.tell, .doubled, in: "answers and a lost attempt"),
         PlantedExchangeBug(.tell, .leftOut, in: "callers that share, and leave", after: "cancelled"),

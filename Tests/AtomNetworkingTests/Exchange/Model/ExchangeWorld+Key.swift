@@ -84,6 +84,7 @@ extension ExchangeWorld {
             case .response: key.add(5)
             case .rejection: key.add(6)
             case .failure: key.add(7)
+            case .cut: key.add(8)
             }
             key.add(holdsSlot)
         }

@@ -14,6 +14,11 @@ extension ExchangeWorld {
             throw Violation("the observers are told of another attempt after it has begun")
         }
         let machine = exchanges[index].sut.machine
+        if case .receiving(let head, _) = before.state, head.statusCode != 200,
+            case .failure(let error)? = machine.outcome, !error.isCancelled
+        {
+            throw Violation("the caller of exchange \(index) isn't told the status that it has (G12)")
+        }
         let letGo = letsGo ? letGo(of: index) : nil
         if before.lookEnd == nil, machine.lookEnd != nil { exchanges[index].looksOwed += 1 }
         if case .ring(let instant, let isBehind) = event {
@@ -123,7 +128,10 @@ extension ExchangeWorld {
             exchanges[index].wires[number - 1].partsKept += 1
             switch part {
             case .ofAnotherFile: return [.abandon(index, number), .event(index, .refusedByDestination(number))]
-            case .refused: return [.abandon(index, number), .event(index, .sinkFailed(number))]
+            case .refused:
+                let fails = Operation.event(index, .sinkFailed(number))
+                // What memory has may be told.
+                return exchanges[index].wires[number - 1].isStreaming ? [.abandon(index, number), fails] : [fails]
             case .small, .big:
                 return exchanges[index].wires[number - 1].isStreaming ? [.event(index, .partKept(number))] : []
             }
@@ -133,6 +141,7 @@ extension ExchangeWorld {
         case .keepBody: return number.map { [.keepBody(index, $0)] } ?? []
         case .abandonBody: return number.map { [.abandon(index, $0)] } ?? []
         case .deliver: return number.map { [.deliver(index, $0)] } ?? []
+        case .deliverPart: return number.map { [.deliverPart(index, $0)] } ?? []
         case .tell: return [.tell(index)]
         case .payForRetry: return [.pay(index, number)]
         case .giveBack(let cost):

@@ -216,7 +216,7 @@ extension ExchangeWorld {
             ]
         case .askWithSlot(let index, let place, let origin):
             return try admit(index, slot: place, of: origin)
-        case .hand, .started, .stop, .limitRest, .deliver, .keepBody, .abandon:
+        case .hand, .started, .stop, .limitRest, .deliver, .deliverPart, .keepBody, .abandon:
             return try performOnWire(operation)
         case .look(let index, let instant):
             exchanges[index].looksOwed -= 1
@@ -310,6 +310,13 @@ extension ExchangeWorld {
                 exchanges[index].paid[origin] -= cost
             }
             return try tell(index)
+        case .deliverPart(let index, let number):
+            guard case .ended(.cut(let head, _, _), _) = exchanges[index].sut.machine.state,
+                head.headerFields["X-Attempt"] == "\(number)"
+            else { throw Violation("exchange \(index) is given a part of another attempt's answer") }
+            let operations = try tell(index)
+            try endSink(index, number, .finished)
+            return operations
         case .keepBody(let index, let number):
             try checkParts(index, number)
             try endSink(index, number, .finished)
@@ -343,16 +350,21 @@ extension ExchangeWorld {
         guard case .ended(let outcome, _) = exchanges[index].sut.machine.state else {
             throw Violation("exchange \(index) is told before its end")
         }
-        if case .rejection(let head, let body) = outcome {
+        switch outcome {
+        case .rejection(let head, let body):
             let number = head.headerFields["X-Attempt"].flatMap { Int($0) } ?? 0
-            let wire = exchanges[index].wires[number - 1]
-            guard wire.head == .unauthorized, body.isEmpty || body.first == UInt8(number) else {
+            guard exchanges[index].wires[number - 1].head == .unauthorized, body.first == UInt8(number) else {
                 throw Violation("exchange \(index) is told of a 401 with another's body")
             }
-            let isWhole = wire.isOver && !wire.isCancelled && !wire.isStopped && wire.sink == .finished
-            guard !body.isEmpty || !isWhole else {
-                throw Violation("exchange \(index) is told of a 401 without its body")
+        case .cut(let head, _, _):
+            let number = head.headerFields["X-Attempt"].flatMap { Int($0) } ?? 0
+            let wire = exchanges[index].wires[number - 1]
+            guard wire.head?.rawValue == head.statusCode, head.statusCode != 200 else {
+                throw Violation("exchange \(index) is told of another's status")
             }
+            let isWhole = wire.isOver && !wire.isCancelled && !wire.isStopped && wire.sink == .finished
+            guard !isWhole else { throw Violation("exchange \(index) is told of an error without its body") }
+        case .response, .failure: break
         }
         return index == 0 && settings.callers > 1 ? [.closeSharing, .endSharing] : []
     }
@@ -371,7 +383,7 @@ extension ExchangeWorld.Operation {
     /// Whether it makes no difference to any other thread when this is done.
     fileprivate var concernsNobodyElse: Bool {
         switch self {
-        case .tell, .deliver, .abandon, .accepted, .keepBody, .keepCookies, .note: true
+        case .tell, .deliver, .deliverPart, .abandon, .accepted, .keepBody, .keepCookies, .note: true
         default: false
         }
     }

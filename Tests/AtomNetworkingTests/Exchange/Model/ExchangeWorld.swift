@@ -44,6 +44,7 @@ struct ExchangeWorld: ModelledWorld {
         case hand(Int, Int)
         case tell(Int)
         case deliver(Int, Int)
+        case deliverPart(Int, Int)
         case keepBody(Int, Int)
         case abandon(Int, Int)
         case stop(Int, Int)

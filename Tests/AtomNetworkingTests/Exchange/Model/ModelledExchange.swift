@@ -140,8 +140,13 @@ struct ModelledExchange {
             defer { if bug == .tokenGoesAlong { machine.attempt.hasLeftOrigin = false } }
             let setback = RetryPolicy.Setback(
                 .status(head.rawValue), delivery: .answered, serverDelay: head == .busyForLong ? .seconds(1_000) : nil)
+            let reception: ExchangeMachine.Reception =
+                switch head {
+                case .ok: isStreamed ? .streamed(isPaused: false) : .whole
+                default: bug == .statusLost ? .whole : .unacceptable
+                }
             return machine.headArrived(
-                Self.head(head, number), of: number, isStreamed: isStreamed && head == .ok,
+                Self.head(head, number), of: number, reception,
                 head.isBusy && retries ? question(after: setback) : nil, at: now)
         case .part(let part, let number):
             return machine.partArrived(part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
@@ -237,7 +242,7 @@ extension ExchangeMachine.Command {
         case askSession, askSessionWithSlot, leaveSession, tokenAccepted, tokenRejected, releaseNotice
         case enterLane, leaveLane, giveSlotBack
         case sign, send, look, stop, limitRest
-        case keepCookies, openDestination, keepPart, dropPart, keepBody, abandonBody, deliver, tell
+        case keepCookies, openDestination, keepPart, dropPart, keepBody, abandonBody, deliver, deliverPart, tell
         case payForRetry, giveBack, pause, leavePause
         case setDeadline, removeDeadline
         case noteRetry, noteRetryAfter, noteRedirect
@@ -268,6 +273,7 @@ extension ExchangeMachine.Command {
         case .keepBody: .keepBody
         case .abandonBody: .abandonBody
         case .deliver: .deliver
+        case .deliverPart: .deliverPart
         case .tell: .tell
         case .payForRetry: .payForRetry
         case .giveBack: .giveBack

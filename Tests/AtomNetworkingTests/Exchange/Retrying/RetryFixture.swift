@@ -52,3 +52,12 @@ struct RetryFixture {
     }
     var deadlines: Int { atom.manager.deadlines.count }
 }
+
+extension ScriptedExchange {
+    /// Says that the server has not processed the request.
+    func refuse() {
+        var failure = TransportFailure(URLError(.networkConnectionLost), delivery: .notSent)
+        failure.isUnprocessed = true
+        send(.failed(failure))
+    }
+}

@@ -83,6 +83,62 @@ struct RetryTests {
         #expect(error.attempts == [.connection(.cannotConnectToHost), .connection(.cannotConnectToHost)])
     }
 
+    @Test(
+        "What the server has not processed is sent again, whatever the method and the policy, and costs nothing",
+        arguments: [RetryPolicy.none, .standard])
+    func unprocessed(policy: RetryPolicy) async throws {
+        let service = RetryFixture(policy)
+        let call = service.call(method: .post(Data("x".utf8)))
+        try service.last.refuse()
+        #expect(service.count == 2, "the first time at once")
+        var pause = 25
+        for count in 3...11 {
+            try service.last.refuse()
+            #expect(service.count == count - 1)
+            service.time.advance(by: .milliseconds(pause - 1))
+            #expect(service.count == count - 1)
+            service.time.advance(by: .milliseconds(1))
+            #expect(service.count == count)
+            pause = min(2 * pause, 500)
+        }
+        #expect(service.quotaSpent == 0)
+        // From here on it is what any failure is that was not sent.
+        for count in 12...(policy == .none ? 12 : 13) {
+            try service.last.refuse()
+            service.time.advance(by: .milliseconds(50))
+            #expect(service.count == count)
+        }
+        try service.last.refuse()
+        let error = try #require(await call.error())
+        #expect(error.delivery == .notSent && error.attempts.count == service.count)
+        #expect(service.deadlines == 0)
+    }
+
+    @Test("What was not processed is no attempt for the policy")
+    func unprocessedBetween() async throws {
+        let service = RetryFixture()
+        let call = service.call()
+        for pause in [25, 50] {
+            try service.last.refuse()
+            service.time.advance(by: .milliseconds(50))
+            try service.last.answer(status: 503)
+            service.time.advance(by: .milliseconds(pause))
+        }
+        #expect(service.count == 5)
+        try service.last.answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test("A refresh that the server has not processed is sent again")
+    func unprocessedRefresh() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = session.call()
+        await session.refresh().refuse()
+        await session.refresh(1).grant(1)
+        await session.transport.exchange(2).answer()
+        #expect(await call.status() == 200)
+    }
+
     @Test("Without a policy nothing else is sent again")
     func none() async throws {
         let service = RetryFixture(.none)

@@ -29,14 +29,16 @@
             }
 
             /// The bytes up to the end of a head, and none of what follows it.
-            func readHead() -> String {
+            func readHead() -> String { String(decoding: readOctets(), as: UTF8.self) }
+
+            func readOctets() -> Data {
                 var head = Data()
                 while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
                     let part = read(atMost: 1)
                     if part.isEmpty { break }
                     head += part
                 }
-                return String(decoding: head, as: UTF8.self)
+                return head
             }
 
             /// Whether the other side's system has all that was written.

@@ -238,9 +238,22 @@
             let bare = try proxy("user@[::1]:3128", ["no_proxy": "", "NO_PROXY": "a.example, b.example"])
             #expect(bare.url == "http://[::1]:3128" && bare.username == "user" && bare.password == nil)
             #expect(bare.isLoopback && !bare.isSecure)
-            #expect(bare.exceptions == ["a.example, b.example"], "an empty no_proxy doesn't hide the other one")
+            #expect(bare.exceptions == ["a.example", "b.example"], "an empty no_proxy doesn't hide the other one")
             #expect(try proxy("p%zz@b:c@a").username == "p%zz@b")
             #expect(try proxy("a", ["no_proxy": "b", "NO_PROXY": "c"]).exceptions == ["b"])
+        }
+
+        @Test(
+            "An exception with a port holds for that port, and libcurl gets its name",
+            arguments: [
+                ("a.example:80,.b.example:81 c.example", 80, ["a.example", "c.example"]),
+                ("[::1]:80, [::2]:81, ::3, [::4]", 80, ["::1", "::3", "::4"]), ("10.0.0.0/8:443", 443, ["10.0.0.0/8"]),
+                ("*:80", 80, ["*"]), ("*:80", 443, []), ("a.example:,b.example:x,,", 80, []),
+            ])
+        func exceptionsWithPorts(text: String, port: Int, names: [String]) throws {
+            let environment = ["https_proxy": "a", "no_proxy": text]
+            let proxy = try CurlTransport.ProxyServer.named(by: environment, for: .https)
+            #expect(proxy?.reaching(port: port).exceptions == names)
         }
 
         @Test(

@@ -143,6 +143,10 @@
                 #expect(try await CurlTransport(configuration: configuration).run(request).text == "direct")
                 setenv("no_proxy", "127.0.0.1", 1)
                 #expect(try await CurlTransport().run(request).text == "direct")
+                setenv("no_proxy", "a.example:1, 127.0.0.1:\(origin.port)", 1)
+                #expect(try await CurlTransport().run(request).text == "direct")
+                setenv("no_proxy", "127.0.0.1:1", 1)
+                #expect(try await CurlTransport().run(request).text == "proxied", "it is for another port")
                 #expect(origin.requests.allSatisfy { $0["Proxy-Authorization"] == nil })
                 proxy.stop()
                 origin.stop()
@@ -153,11 +157,13 @@
         func unusable() async {
             await #expect(processExitsWith: .success) {
                 let origin = try LoopbackServer { _ in .text("direct") }
-                setenv("http_proxy", "ftp://user:hush@127.0.0.1:9", 1)
-                let recorder = await (try CurlTransport()).run(try .to(origin))
-                #expect(recorder.failure?.delivery == .notSent && origin.requestCount == 0)
-                let text = recorder.urlError?.localizedDescription ?? ""
-                #expect(text.contains("http_proxy") && !"\(text) \(recorder.events)".contains("hush"), "\(text)")
+                for value in ["ftp://user:hush@127.0.0.1:9", "http://user:hush@127.0.0.1:70000"] {
+                    setenv("http_proxy", value, 1)
+                    let recorder = await (try CurlTransport()).run(try .to(origin))
+                    #expect(recorder.failure?.delivery == .notSent && origin.requestCount == 0)
+                    let text = recorder.urlError?.localizedDescription ?? ""
+                    #expect(text.contains("http_proxy") && !"\(text) \(recorder.events)".contains("hush"), "\(text)")
+                }
                 origin.stop()
             }
         }
@@ -166,7 +172,7 @@
             "A value that isn't the URL of a proxy is refused, without a piece of it",
             arguments: [
                 "http://user:s3cret/x@proxy:3128", "http://user:s3cret#x@proxy:3128", "user:s3cret?x@proxy:3128",
-                "http://user:s3cret", "http://user@s3cret:", "http://proxy:3128s3cret", "http://proxy:123456",
+                "http://user:s3cret", "http://user@s3cret:", "http://proxy:3128s3cret",
                 "http://[::1", "http://[::1]s3cret", "http://[::1]:s3cret", "http://:3128", "ftp://s3cret@proxy",
             ])
         func notAProxy(value: String) {
@@ -176,6 +182,16 @@
             } catch {
                 #expect(error.reason == "the value of http_proxy is not the URL of a proxy")
             }
+        }
+
+        @Test(
+            "A port that there can't be is named as the fault",
+            arguments: ["http://proxy:70000", "proxy:0", "socks5://[::1]:65536", "http://u:p@a:99999999999999999999/x"])
+        func noPort(value: String) {
+            let error = #expect(throws: CurlLibrary.Unavailable.self) {
+                try CurlTransport.ProxyServer.named(by: ["all_proxy": value], for: .https)
+            }
+            #expect(error?.reason == "the value of all_proxy has a port that is not in 1…65535")
         }
 
         @Test("The value may have a user name, a password, a port and a path")

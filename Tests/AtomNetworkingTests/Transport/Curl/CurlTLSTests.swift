@@ -272,6 +272,65 @@
             #expect(recorder.urlError.map { codes.contains($0.code) } == true, "\(recorder.events)")
         }
 
+        /// Answers as the path says, and ends the connection, with TLS's own end before it or without.
+        private static let endings = """
+            import socket, ssl
+
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain("server.pem", "server.key")
+            listener = socket.create_server(("127.0.0.1", 0))
+            print("ACCEPT 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
+            ANSWERS = {
+                b"open": b"\\r\\nhalf", b"empty": b"\\r\\n", b"large": b"\\r\\n" + b"x" * 3000000,
+                b"length": b"Content-Length: 4\\r\\n\\r\\nhalf",
+                b"chunked": b"Transfer-Encoding: chunked\\r\\n\\r\\n4\\r\\nhalf\\r\\n0\\r\\n\\r\\n",
+            }
+            while True:
+                plain, _ = listener.accept()
+                line = context.wrap_socket(plain, server_side=True)
+                head = b""
+                while not head.endswith(b"x" if head.startswith(b"POST") else b"\\r\\n\\r\\n"):
+                    head += line.recv(65536)
+                _, way, status, answer = head.split(b" ")[1].split(b"/")
+                line.sendall(b"HTTP/1.1 " + status + b" X\\r\\n" + ANSWERS[answer])
+                try:
+                    if way == b"end": plain = line.unwrap()
+                except OSError: pass
+                line.close()
+                plain.close()
+            """
+
+        @Test(
+            "A body that only the end of the connection ends is whole if TLS has ended too",
+            .enabled(if: Python.path != nil, "python3 is not installed"))
+        func openEnd() async throws {
+            let server = try await TLSServer(program: Self.endings)
+            let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .none
+            configuration.trust = .only(try server.certificates("authority"))
+            let transport = try CurlTransport(configuration: configuration)
+            for (path, method, isWhole, count) in [
+                ("/end/200/open", "GET", true, 4), ("/cut/200/open", "GET", false, 4),
+                ("/end/200/empty", "GET", true, 0), ("/cut/200/empty", "GET", false, 0),
+                ("/end/500/large", "GET", true, 3_000_000), ("/cut/500/large", "GET", false, 3_000_000),
+                ("/cut/200/length", "GET", true, 4), ("/cut/200/chunked", "GET", true, 4),
+                ("/cut/200/empty", "HEAD", true, 0), ("/cut/204/empty", "GET", true, 0),
+                ("/cut/304/empty", "GET", true, 0), ("/end/200/open", "POST", true, 4),
+                ("/cut/200/open", "POST", false, 4),
+            ] {
+                let recorder = await transport.run(
+                    try TransportRequest(
+                        method: method, base: base, path: URLPath(path), body: method == "POST" ? Data("x".utf8) : nil))
+                #expect(recorder.violations == [] && recorder.body.count == count, "\(path)")
+                #expect((recorder.failure == nil) == isWhole, "\(method) \(path): \(recorder.events.suffix(1))")
+                guard !isWhole else { continue }
+                #expect(recorder.urlError?.code == .networkConnectionLost && recorder.failure?.delivery == .answered)
+                #expect(recorder.urlError?.localizedDescription.contains("before the whole body") == true)
+            }
+            await server.end()
+        }
+
         @Test("Nothing is left of a server that a test starts")
         func leftovers() async throws {
             var server: TLSServer? = try await TLSServer()

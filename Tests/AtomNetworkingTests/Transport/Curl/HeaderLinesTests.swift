@@ -32,6 +32,16 @@
             #expect(line("Name", "ä: ;") == "Name: ä: ;")
         }
 
+        @Test("Octets that aren't UTF-8 are sent as they came, and what follows them is whole")
+        func octets() throws {
+            var lines = HeaderLines()
+            lines.begin(size: 100, lines: 3)
+            for value in [" \(OpaqueOctets.text([0xE9, 0x80])) ", "é\u{E01EE}\u{E01EF}", ""] { lines.add("A", value) }
+            #expect(texts(lines).dropFirst() == ["A: é\u{E01EE}\u{E01EF}", "A;"])
+            let first = try #require(lines.list?.pointee.data)
+            #expect((0..<6).map { UInt8(bitPattern: first[$0]) } == Array("A: ".utf8) + [0xE9, 0x80, 0])
+        }
+
         @Test("No line is no list, and a list begins anew")
         func lists() {
             var lines = HeaderLines()

@@ -17,6 +17,12 @@
 
         var headSize: Int { head.utf8.count }
 
+        /// The size up to the end of the final status line.
+        var statusSize: Int {
+            let final = head.components(separatedBy: "HTTP/").last ?? ""
+            return headSize - final.utf8.drop { $0 != 0x0A }.count + 1
+        }
+
         var firstComplete: Int { shortest ?? bytes.count }
 
         static let all: [NormalAnswer] = {

@@ -87,9 +87,10 @@ struct ReferenceReader {
         if members.count > 1 || members.first?.hasPrefix("0") == true && members.first != "0" { isImpeccable = false }
         if isCoded { return .coded }
         if !codings.isEmpty {
-            guard codings == ["chunked"], match.1 != "1" || match.2 != "0" else { return .broken }
-            if !members.isEmpty { isImpeccable = false }
-            return chunked(status)
+            let isIdentity = codings == ["identity"] && members.isEmpty
+            guard isIdentity || codings == ["chunked"], match.1 != "1" || match.2 != "0" else { return .broken }
+            if isIdentity || !members.isEmpty { isImpeccable = false }
+            if !isIdentity { return chunked(status) }
         }
         if let length = members.first.flatMap({ Int64($0) }) {
             guard Int64(rest.count) >= length else { return .incomplete }
