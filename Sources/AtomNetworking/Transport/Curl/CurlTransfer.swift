@@ -357,7 +357,7 @@
         private func hasSurplus(isKnown: Bool) -> Bool {
             guard let easy, exchange?.isSecure == true else { return false }
             guard isKnown, !loop.sockets.isSingle(socket.descriptor) else { return atom_curl_tls_surplus(easy) != 0 }
-            // Before 8.0 libcurl goes on with a connection of HTTP/2 that TLS has ended.
+            // libcurl 7.88 goes on with a connection of HTTP/2 that TLS has ended.
             return loop.sockets.isAlone(socket)
                 && (atom_curl_tls_surplus(easy) > 0 || atom_curl_tls_has_ended(easy) > 0)
         }
