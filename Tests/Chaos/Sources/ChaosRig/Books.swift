@@ -31,6 +31,8 @@ final class Books: Sendable {
         /// The line of its process in which it began.
         var line = 0
         var outcome: String?
+        /// What came of it to the server comes although its caller was told that it was never sent.
+        var isNeverSent = false
         var allowed: Set<Int> = []
         var receptions: [Reception] = []
         /// Whether it is known that it was sent twice.
@@ -86,11 +88,14 @@ final class Books: Sendable {
     }
 
     let seed: UInt64
+    /// What stands before the servers, and may answer in their place.
+    private let front: Front.Manner?
     private let state = Locked(State())
     let office: TokenOffice
 
-    init(seed: UInt64) {
+    init(seed: UInt64, behind front: Front.Manner? = nil) {
         self.seed = seed
+        self.front = front
         office = TokenOffice(seed: seed)
     }
 
@@ -107,6 +112,9 @@ final class Books: Sendable {
             }
             let count = state.entries[name, default: Entry()].receptions.count
             state.entries[name, default: Entry()].receptions.append(reception)
+            if state.entries[name]?.isNeverSent == true {
+                violated(&state, "\(name) came to the server, and was said to have never been sent", [reception])
+            }
             judge(reception, name, &state)
             return count
         }
@@ -154,7 +162,11 @@ final class Books: Sendable {
             case ("B", 4): began(words, process, &state)
             case ("E", 7): ended(words, process, &state)
             case ("R", 2): office.lost(by: process, store: words[0], at: Int64(words[1]) ?? 0)
-            case ("C", 1): state.events[words[0], default: 0] += 1
+            case ("C", 1):
+                state.events[words[0], default: 0] += 1
+                if front == .gentle, words[0] == "sign-ins that failed" {
+                    violated(&state, "process \(process): a sign-in failed, though nothing went wrong", [])
+                }
             case ("V", 1): violated(&state, "process \(process): \(words[0])", [])
             case ("S", 5), ("Z", 5):
                 let numbers = words.compactMap { Int($0) }
@@ -238,7 +250,7 @@ final class Books: Sendable {
                 violated(&state, "\(name) has a response that the server never gave", receptions, story)
             }
         } else if outcome.hasPrefix("status:"), let status = Int(outcome.dropFirst(7)) {
-            if !receptions.contains(where: { $0.status == status }) {
+            if !receptions.contains(where: { $0.status == status }), front == nil || !(502...504).contains(status) {
                 violated(&state, "\(name) has a status that the server never gave", receptions, story)
             }
         } else if outcome.hasPrefix("bad:") {
@@ -246,8 +258,16 @@ final class Books: Sendable {
         }
         // The error of a stream's reconnection speaks of that one only.
         let isReconnection = kind == .stream && receptions.contains { $0.status == 200 }
-        if delivery == "notSent", !kind.isShared, !isReconnection, !receptions.isEmpty {
-            violated(&state, "\(name) is said to have never been sent", receptions, story)
+        if delivery == "notSent", !kind.isShared, !isReconnection {
+            state.entries[name]?.isNeverSent = true
+            if !receptions.isEmpty {
+                violated(&state, "\(name) is said to have never been sent", receptions, story)
+            }
+        }
+        let isAboutTheWay = ["session:", "transfer:", "status:5", "auth:refreshFailed", "auth:waitedTooLong"]
+            .contains { outcome.hasPrefix($0) }
+        if front == .gentle, isAboutTheWay, !kind.isPartial {
+            violated(&state, "\(name) failed, though nothing went wrong", receptions, story)
         }
         if wire == name {
             for reception in receptions { judge(reception, name, &state) }

@@ -42,10 +42,10 @@ struct Child: Sendable {
         output = pipes[0]
     }
 
-    /// Ends it at once, if it hasn't ended.
-    func kill() {
+    /// Ends it at once, if it hasn't ended, or sends another signal.
+    func kill(_ signal: Int32 = SIGKILL) {
         // Its number is its own until it has been waited for.
-        hasEnded.with { if !$0 { _ = Glibc.kill(identifier, SIGKILL) } }
+        hasEnded.with { if !$0 { _ = Glibc.kill(identifier, signal) } }
     }
 
     /// Hears the lines of its standard output until it has ended; keeps the thread.

@@ -12,6 +12,7 @@ struct Client {
     private let end: MonotonicInstant
 
     private var isCalm: Bool { options.soak != nil }
+    private var isGentle: Bool { options.front == .gentle }
 
     init(_ options: Options) {
         self.options = options
@@ -107,8 +108,9 @@ struct Client {
     private func configuration(_ method: AuthenticationMethod, _ store: String) -> (ServiceConfiguration, Watch) {
         var configuration = ServiceConfiguration(
             authenticationMethod: method, dispatchQueue: DispatchQueue(label: "chaos.completions"),
-            timeout: ServiceTimeout(request: 4, resource: 15))
-        guard let transport = try? options.makeTransport() else { preconditionFailure("no \(options.transport)") }
+            timeout: isGentle ? ServiceTimeout(request: 20, resource: 40) : ServiceTimeout(request: 4, resource: 15))
+        guard let transport = try? options.front == nil ? options.makeTransport() : Front.transport(options.folder)
+        else { preconditionFailure("no \(options.transport)") }
         configuration.transport = transport
         let watch = Watch(store)
         configuration.observers = [watch]
@@ -141,14 +143,14 @@ struct Client {
     ) -> Door {
         guard
             let endpoint = try? AuthorizationEndpoint(
-                scheme: .http, host: "127.0.0.1", port: options.port, path: "/token"),
+                scheme: work.base.scheme, host: "127.0.0.1", port: options.port, path: "/token"),
             let revocation = try? AuthorizationEndpoint(
-                scheme: .http, host: "127.0.0.1", port: options.port, path: "/revoke")
+                scheme: work.base.scheme, host: "127.0.0.1", port: options.port, path: "/revoke")
         else { preconditionFailure("not a port: \(options.port)") }
         var bearer = BearerAuthentication(endpoint: endpoint, client: ClientCredential(id: name), store: store)
         if name != "desk" { bearer.revocationEndpoint = revocation }
         bearer.parameters = [QueryItem(name: "process", value: "\(options.process)")]
-        bearer.deadline = .seconds(8)
+        bearer.deadline = .seconds(isGentle ? 30 : 8)
         bearer.fruitlessRefreshWindow = .seconds(2)
         var (retrying, watch) = configuration(.bearer(bearer), name)
         var (plain, otherWatch) = configuration(.bearer(bearer), name)

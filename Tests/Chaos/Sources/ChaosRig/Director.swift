@@ -19,6 +19,7 @@ import Foundation
 /// - One refresh at a time is made for a session, and a spent refresh token comes again only
 ///   after a response was lost, or the process was killed that had sent it.
 /// - At the end no request, descriptor or thread is left.
+/// - Behind a gentle ``Front`` nothing fails for what happens on the way, whatever is refused.
 ///
 /// Faults that were planted in a copy of the SDK, with what found them in the short form:
 ///
@@ -42,7 +43,7 @@ final class Director: Sendable {
 
     init(_ options: Options) {
         self.options = options
-        books = Books(seed: options.seed)
+        books = Books(seed: options.seed, behind: options.front)
     }
 
     private var isCalm: Bool { options.soak != nil }
@@ -54,22 +55,27 @@ final class Director: Sendable {
         say(
             "chaos: over \(options.transport), seed \(options.seed), "
                 + (options.soak.map { "a soak of \($0) requests" } ?? "\(Int(options.seconds)) s")
-                + (options.ownsNetwork ? ", on a network of its own" : ""))
+                + (options.ownsNetwork ? ", on a network of its own" : "")
+                + (options.front.map { ", over HTTP/2 with a front that is \($0)" } ?? ""))
         var options = options
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("chaos-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let server: ChaosServer
+        let front: Front?
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            server = try ChaosServer(books, isCalm: isCalm)
+            front = try options.front.map { try Front($0, in: folder) }
+            server = try ChaosServer(books, isCalm: isCalm, behind: front)
+            var chance = Chance(options.seed, 29)
+            try await front?.start(before: server, &chance)
         } catch {
             say("chaos can't begin: \(error)")
             return false
         }
         options.folder = folder.path
-        options.port = server.port
-        options.otherPort = server.otherPort
+        options.port = front?.ports[0] ?? server.port
+        options.otherPort = front?.ports[1] ?? server.otherPort
         let settings = options
         let network = Locked<Network?>(options.ownsNetwork ? Network() : nil)
         await withTaskGroup(of: Void.self) { group in
@@ -77,12 +83,14 @@ final class Director: Sendable {
             if !isCalm {
                 group.addTask { await self.killAgainAndAgain(settings) }
                 group.addTask { await self.disturb(server) }
+                if let front { group.addTask { await self.restart(front, before: server) } }
                 if network.value != nil {
                     group.addTask { await self.change(network) }
                 }
             }
             await group.waitForAll()
         }
+        front?.stop()
         server.stop()
         for reason in server.malformedReasons { books.violated("the server got what isn't HTTP: \(reason)") }
         network.with { $0 = nil }
@@ -136,10 +144,24 @@ final class Director: Sendable {
         while !isOver {
             try? await Task.sleep(for: .milliseconds(chance.number(200...1_500)))
             switch chance.number(0...9) {
-            case 0:
+            case 0 where options.front != .gentle:
                 server.closeConnections()
                 books.count("times that the server closed its kept connections")
             default: books.office.revokeSomething()
+            }
+        }
+    }
+
+    private func restart(_ front: Front, before server: ChaosServer) async {
+        var chance = Chance(options.seed, 31)
+        while !isOver {
+            try? await Task.sleep(for: .milliseconds(chance.number(300...1_500)))
+            if front.manner == .rough, chance.happens(0.15) {
+                books.count("times that the front was killed")
+                front.cut()
+            } else {
+                books.count("rolling restarts of the front")
+                front.restart(before: server, &chance)
             }
         }
     }

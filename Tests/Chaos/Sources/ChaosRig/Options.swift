@@ -12,6 +12,8 @@ struct Options: Sendable {
     let makeTransport: @Sendable () throws -> any Transport
     /// Whether the loopback interface is this program's own, to be slowed down and cut.
     var ownsNetwork = false
+    /// What stands before the servers and speaks HTTP/2; `nil` for HTTP/1.1 without anything between.
+    var front: Front.Manner?
 
     // What a client is told by the process that starts it.
     var client: String?
@@ -44,6 +46,9 @@ struct Options: Sendable {
             case "--minutes": seconds = number() * 60
             case "--transport": transport = value
             case "--soak": soak = number()
+            case "--front":
+                front = Front.Manner(rawValue: value)
+                if front == nil { refuse("there is no front that is \(value)") }
             case "--client": client = value
             case "--process": process = number()
             case "--port": port = number()
@@ -53,6 +58,7 @@ struct Options: Sendable {
             }
         }
         guard let makeTransport = transports[transport] else { refuse("there is no transport \(transport)") }
+        if front != nil, transport != "libcurl" || soak != nil { refuse("a front is for chaos over libcurl") }
         self.transport = transport
         self.makeTransport = makeTransport
     }
@@ -62,6 +68,6 @@ struct Options: Sendable {
         [
             "--client", client, "--process", "\(process)", "--seed", "\(seed)", "--seconds", "\(seconds)", "--port",
             "\(port)", "--transport", transport, "--other-port", "\(otherPort)", "--folder", folder,
-        ] + (soak.map { ["--soak", "\($0)"] } ?? [])
+        ] + (soak.map { ["--soak", "\($0)"] } ?? []) + (front.map { ["--front", $0.rawValue] } ?? [])
     }
 }

@@ -27,6 +27,9 @@ enum Kind: String, Sendable, CaseIterable {
     /// Whether several callers have one request at the server.
     var isShared: Bool { self == .shared }
 
+    /// Whether the caller gets a response bit by bit; the servers break some off even if they are calm.
+    var isPartial: Bool { [.stream, .download, .resumed].contains(self) }
+
     /// Whether the server may get the request only once, unless it has not processed it.
     var isOnce: Bool { self == .post || self == .postHop }
 }

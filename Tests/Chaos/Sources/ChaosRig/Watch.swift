@@ -55,7 +55,9 @@ final class Watch: RequestObserver {
         switch event.kind {
         case .described: tickets.with { $0[number] = .some(Ticket.current) }
         case .queued, .admitted, .sent, .joined, .answered: tickets.with { $0[number] }??.settle()
-        case .retried: tickets.with { $0[number] }??.isSentAgain.with { $0 = true }
+        case .retried(_, let delivery, _):
+            tickets.with { $0[number] }??.isSentAgain.with { $0 = true }
+            if delivery == .notSent { Report.count("attempts that were not processed, and made again") }
         case .finished:
             let ticket = tickets.with { $0.removeValue(forKey: number) }
             if ticket == nil { Report.violation("request \(number) of \(store) has finished twice") }

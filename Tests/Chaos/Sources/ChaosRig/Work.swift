@@ -15,7 +15,7 @@ struct Work: Sendable {
 
     init(_ options: Options) throws {
         process = options.process
-        base = try BaseURL(scheme: .http, host: "127.0.0.1", port: options.port)
+        base = try BaseURL(scheme: options.front == nil ? .http : .https, host: "127.0.0.1", port: options.port)
         folder = URL(fileURLWithPath: options.folder)
         isCalm = options.soak != nil
     }

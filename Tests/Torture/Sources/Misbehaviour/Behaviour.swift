@@ -66,6 +66,8 @@ struct Behaviour: Sendable {
     /// Whether the short form leaves it out.
     var isLong = false
     var configure: (@Sendable (inout ServiceConfiguration) -> Void)?
+    /// What a server of HTTP/2 does in place of all that follows.
+    var frames: FrameScript?
     /// What the server does when a connection is made, before it reads.
     var greeting: (@Sendable (Line) -> Ending)?
     /// What it does with a request; the number says how often its path has come.

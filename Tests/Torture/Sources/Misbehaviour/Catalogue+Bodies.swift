@@ -18,6 +18,7 @@ extension Catalogue {
                 .response(206, whole)
             ),
             ("200", { _ in ("200\r\nETag: \"1\"", whole) }, .response(200, whole)),
+            ("200 with the rest", { ("200\r\nETag: \"1\"", whole.dropFirst($0)) }, .response(200, whole)),
             ("200 of another", { _ in ("200\r\nETag: \"2\"", other) }, .response(200, other)),
             (
                 "an earlier start", { _ in ("206\r\nETag: \"1\"\r\nContent-Range: bytes 0-99999/100000", whole) },
@@ -156,6 +157,48 @@ extension Catalogue {
                     })
             }
         }
+        // The same without a length, which shows only at the end.
+        for method in ["GET", "POST"] {
+            behaviours.append(
+                Behaviour("ranges", "200 with the rest in chunks, \(method)", expecting: .failureOr([whole])) {
+                    $0.call = .resumedDownload
+                    $0.method = method
+                    $0.mayRepeat = true
+                } serve: { line, head, hit in
+                    guard line.readBody(of: head) != nil else { return .close }
+                    let start = head["Range"].flatMap { Int($0.dropFirst("bytes=".count).prefix { $0 != "-" }) }
+                    line.write("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    let part = hit == 1 ? whole.prefix(60_000) : whole.dropFirst(start ?? 0)
+                    line.write("\(String(part.count, radix: 16))\r\n")
+                    line.write(part)
+                    line.write("\r\n")
+                    if hit > 1 { line.write("0\r\n\r\n") }
+                    return .close
+                })
+        }
+        // An entity tag comes back octet by octet.
+        behaviours.append(
+            Behaviour("ranges", "an entity tag that isn't UTF-8", expecting: .response(206, whole)) {
+                $0.call = .resumedDownload
+            } serve: { line, head, hit in
+                let tag = Data("\"caf".utf8) + [0xE9] + Data("\"".utf8)
+                if hit == 1 {
+                    line.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nETag: ")
+                    line.write(tag + Data("\r\n\r\n".utf8) + whole.prefix(60_000))
+                    return .close
+                }
+                let range = head["Range"]?.dropFirst("bytes=".count).prefix { $0 != "-" } ?? ""
+                guard let start = Int(range), head["If-Range"] == String(data: tag, encoding: .isoLatin1) else {
+                    line.write(sound("another tag came back", status: 400))
+                    return .close
+                }
+                let rest = whole.dropFirst(start)
+                line.write(
+                    "HTTP/1.1 206 X\r\nContent-Range: bytes \(start)-99999/100000\r\nContent-Length: \(rest.count)\r\nETag: "
+                )
+                line.write(tag + Data("\r\n\r\n".utf8) + rest)
+                return .keep
+            })
         for (name, status, fields) in [
             ("206", 206, "Content-Range: bytes 0-11/100\r\n"),
             ("206 of the whole", 206, "Content-Range: bytes 0-11/12\r\n"),

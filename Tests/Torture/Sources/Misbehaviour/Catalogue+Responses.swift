@@ -143,7 +143,93 @@ extension Catalogue {
                 "a field of \(size) bytes", sound(fields: "X: \(String(repeating: "y", count: size))\r\n"),
                 size < 60_000 ? .response(200, hello) : .failureOr([Data(hello.utf8)]))
         }
+        for call in [Behaviour.Call.data, .download, .bytes] {
+            let identity = "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n\(hello)"
+            behaviours.append(
+                .sending("statuses", "identity, \(call)", identity, expecting: .response(200, hello)) { $0.call = call }
+            )
+            behaviours.append(
+                .sending("statuses", "identity without an end, \(call)", identity, then: .keep, expecting: .failure) {
+                    $0.call = call
+                    $0.timeout.idle = 1
+                })
+        }
+        return behaviours + unreadable
+    }
+
+    /// Errors whose bodies can't be read, which are errors with their status nevertheless.
+    private static var unreadable: [Behaviour] {
+        let large = String(repeating: "a", count: Trial.limit + 1)
+        let bodies: [(String, String)] = [
+            ("a wrong coding", "Content-Encoding: gzip\r\nContent-Length: 12\r\n\r\n\(hello)"),
+            (
+                "a wrong coding in chunks",
+                "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
+            ),
+            ("a cut", "Content-Length: 20\r\n\r\n\(hello)"),
+            ("a cut in chunks", "Transfer-Encoding: chunked\r\n\r\n20\r\n\(hello)"),
+            ("a cut before a chunk", "Transfer-Encoding: chunked\r\n\r\n"),
+            ("wrong chunks", "Transfer-Encoding: chunked\r\n\r\nhello\r\n"),
+            ("too large a body", "Content-Length: \(large.utf8.count)\r\n\r\n\(large)"),
+            ("too large a body without a length", "\r\n\(large)"),
+        ]
+        var behaviours: [Behaviour] = []
+        for (name, body) in bodies {
+            for status in [404, 500] {
+                for call in [Behaviour.Call.data, .download, .bytes, .events, .jsonLines] {
+                    behaviours.append(
+                        .sending(
+                            "statuses", "\(status) with \(name), \(call)", "HTTP/1.1 \(status) X\r\n\(body)",
+                            expecting: .judged { outcome, _ in
+                                guard case .failure(.response(let response)) = outcome else {
+                                    return "expected an error with the status"
+                                }
+                                return response.statusCode == status && outcome.error?.delivery == .answered
+                                    ? nil : "expected \(status), answered"
+                            }
+                        ) { $0.call = call })
+                }
+            }
+        }
         return behaviours
+    }
+
+    /// Octets that aren't UTF-8, which come back as they were.
+    private static var octets: [Behaviour] {
+        let fields: [(String, Data)] = [
+            ("a location", Data("Location: /caf".utf8) + [0xE9] + Data("?a=b".utf8)),
+            (
+                "a location with a host",
+                Data("Location: http://127.0.0.1:PORT/caf".utf8) + [0xE9] + Data("?a=b".utf8)
+            ),
+            ("a cookie", Data("Location: /y\r\nSet-Cookie: a=caf".utf8) + [0xE9] + Data("; Path=/".utf8)),
+        ]
+        return fields.flatMap { name, field in
+            [302, 307].map { status in
+                Behaviour(
+                    "redirects", "\(status) with octets that aren't UTF-8 in \(name)", expecting: .response(200, hello)
+                ) {
+                    $0.method = "PUT"
+                } serve: { line, head, _ in
+                    if head.path == "/x" {
+                        let port = head["Host"]?.split(separator: ":").last ?? ""
+                        var bytes = field
+                        if let place = bytes.range(of: Data("PORT".utf8)) {
+                            bytes.replaceSubrange(place, with: Data(port.utf8))
+                        }
+                        line.write(
+                            Data("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n".utf8) + bytes + Data("\r\n\r\n".utf8))
+                        return .keep
+                    }
+                    let isRight =
+                        name == "a cookie"
+                        ? head["Cookie"] == "a=caf\u{E9}"
+                        : ["/caf%E9?a=b", "/caf\u{E9}?a=b"].contains(head.target)
+                    line.write(isRight ? sound() : sound("\(head.target) \(head["Cookie"] ?? "")", status: 400))
+                    return .keep
+                }
+            }
+        }
     }
 
     /// When to come back.
@@ -309,6 +395,7 @@ extension Catalogue {
                 }
             }
         }
+        behaviours += octets
         let places = [
             "", " ", "#", "#fragment", "?", "?a=b", ".", "..", "../../..", "/..//..", "//", "///", "////x",
             "//127.0.0.1:1/", "http:", "http:/x", "http://", "http:///x",

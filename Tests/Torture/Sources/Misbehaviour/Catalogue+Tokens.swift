@@ -214,6 +214,24 @@ extension Catalogue {
                     })
             }
         }
+        behaviours.append(
+            Behaviour("tokens", "a 401 that ends with the connection", expecting: succeeds) {
+                $0.hasSession = true
+                // It refreshes before the first attempt, and after it.
+                $0.mayRepeat = true
+            } serve: { line, head, hit in
+                guard line.readBody(of: head) != nil else { return .close }
+                if head.path == "/token" {
+                    line.write(sound(hit == 1 ? Trial.grant.replacing(Trial.newToken, with: "early") : Trial.grant))
+                    return .keep
+                }
+                guard head["Authorization"] == "Bearer \(Trial.newToken)" else {
+                    line.write("HTTP/1.1 401 X\r\nTransfer-Encoding: identity\r\n\r\nnot signed")
+                    return .close
+                }
+                line.write(sound())
+                return .keep
+            })
         // Two responses to one refresh.
         for second in [grant, sound("{\"error\": \"invalid_grant\"}", status: 400), "x"] {
             behaviours.append(

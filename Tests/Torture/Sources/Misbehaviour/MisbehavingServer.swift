@@ -276,7 +276,9 @@ final class Line: @unchecked Sendable {
             let start = max(0, bytes.count - part.count - 3)
             guard let end = bytes[start...].firstRange(of: Array("\r\n\r\n".utf8)) else { continue }
             buffer = Array(bytes[end.upperBound...])
-            return Head(String(decoding: bytes[..<end.upperBound], as: UTF8.self))
+            let head = Data(bytes[..<end.upperBound])
+            // What isn't UTF-8 is compared octet by octet.
+            return Head(String(data: head, encoding: .utf8) ?? String(data: head, encoding: .isoLatin1) ?? "")
         }
     }
 
@@ -356,5 +358,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
 
     var value: Value { lock.withLock { stored } }
 
-    func with<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&stored) } }
+    func with<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        try lock.withLock { try body(&stored) }
+    }
 }

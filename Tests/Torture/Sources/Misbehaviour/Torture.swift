@@ -76,11 +76,17 @@ public struct Torture {
         await withTaskGroup(of: Void.self) { group in
             for lane in 0..<lanes {
                 group.addTask {
-                    guard let transport = try? make() else { exit(2) }
+                    guard let transport = try? family.hasFrames ? FramesServer.transport() : make() else { exit(2) }
                     for index in stride(from: lane, to: numbers.count, by: lanes) {
                         let number = numbers[index]
                         say("B \(number)")
-                        let result = await Trial(behaviour: catalogue[number], number: number).run(over: transport)
+                        let behaviour = catalogue[number]
+                        let result =
+                            if let trial = FramesTrial(behaviour, number: number) {
+                                await trial.run(over: transport)
+                            } else {
+                                await Trial(behaviour: behaviour, number: number).run(over: transport)
+                            }
                         for fault in result.faults {
                             say("F \(number) \(fault.replacingOccurrences(of: "\n", with: " ").prefix(1_500))")
                         }
@@ -107,6 +113,7 @@ public struct Torture {
         var seen: Set<String> = []
         for family in Catalogue.families where onlyFamily.map({ $0 == family.name }) ?? true {
             let catalogue = family.behaviours()
+            let obstacle = family.obstacle
             let family = family.name
             for behaviour in catalogue {
                 precondition(seen.insert(behaviour.title).inserted, "two are called \(behaviour.title)")
@@ -115,6 +122,10 @@ public struct Torture {
                 (!isShort || !catalogue[index].isLong) && onlyName.map { catalogue[index].title.contains($0) } ?? true
             }
             for name in names where !mine.isEmpty {
+                if let reason = obstacle(name) {
+                    say("\(name)\t\(family)\tleft out: \(reason)")
+                    continue
+                }
                 let began = DispatchTime.now().uptimeNanoseconds
                 // What is known to end the process is tried once for all that its line is about.
                 let lines = mine.map { number in
@@ -189,7 +200,10 @@ public struct Torture {
         var isAlone: Bool { endsProcess || reason.hasSuffix("others wait") }
 
         func isAbout(_ transport: String, _ title: String) -> Bool {
-            transport == self.transport && fnmatch(pattern, title, FNM_NOESCAPE) == 0
+            let isMeant =
+                transport == self.transport
+                || transport == "libcurl" && "libcurl \(CurlTransport.libraryVersion ?? "")".hasPrefix(self.transport)
+            return isMeant && fnmatch(pattern, title, FNM_NOESCAPE) == 0
         }
     }
 

@@ -23,7 +23,7 @@ struct Trial: Sendable {
     /// The most that a response may be.
     static let limit = 1 << 20
     /// What a deadline may be late by, on a busy machine.
-    private static let patience = 20.0
+    static let patience = 20.0
 
     let behaviour: Behaviour
     let number: Int
@@ -33,7 +33,7 @@ struct Trial: Sendable {
         var faults: [String]
     }
 
-    private struct Endpoint: Requestable {
+    struct Endpoint: Requestable {
         var base: BaseURL
         var target: String
         var method: HTTPMethod = .get
@@ -47,7 +47,7 @@ struct Trial: Sendable {
         func path() throws(AtomError) -> URLPath { try URLPath(target) }
     }
 
-    private struct Listener: RequestObserver {
+    struct Listener: RequestObserver {
         let heard: Locked<[String]>
         func observe(_ event: RequestEvent) { heard.with { $0.append(String(describing: event)) } }
     }
@@ -103,7 +103,7 @@ struct Trial: Sendable {
         return Result(outcome: outcome, faults: faults)
     }
 
-    private static func texts(of error: AtomError) -> [String] {
+    static func texts(of error: AtomError) -> [String] {
         let object = error as NSError
         return [
             String(describing: error), String(reflecting: error), error.localizedDescription, object.description,
