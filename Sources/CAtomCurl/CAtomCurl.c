@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -83,8 +84,14 @@ enum {
     CURLOPT_ERRORBUFFER = 10010,
     CURLOPT_WRITEFUNCTION = 20011,
     CURLOPT_READFUNCTION = 20012,
+    CURLOPT_SEEKFUNCTION = 20167,
+    CURLOPT_SSL_CTX_FUNCTION = 20108,
+    CURLOPT_SSL_CTX_DATA = 10109,
     CURLOPT_HEADERDATA = 10029,
     CURLOPT_NOPROGRESS = 43,
+    CURLOPT_DEBUGFUNCTION = 20094,
+    CURLOPT_DEBUGDATA = 10095,
+    CURLINFO_TEXT = 0,
     CURLOPT_POST = 47,
     CURLOPT_POSTFIELDSIZE_LARGE = 30120,
     CURLOPT_XFERINFODATA = 10057,
@@ -115,6 +122,10 @@ enum {
     CURLINFO_TLS_SSL_PTR = 0x400000 + 45,
     CURLSSLBACKEND_OPENSSL = 1,
     SSL_RECEIVED_SHUTDOWN = 2,
+    SSL_CTRL_SET_MSG_CALLBACK_ARG = 16,
+    SSL3_RT_APPLICATION_DATA = 23,
+    SSL3_RT_HEADER = 256,
+    SSL3_RT_INNER_CONTENT_TYPE = 257,
 
     CURLSHOPT_SHARE = 1,
     CURL_LOCK_DATA_SSL_SESSION = 4,
@@ -162,6 +173,11 @@ static struct {
 static int (*ssl_has_pending)(const void *) = NULL;
 static void (*ssl_get0_alpn_selected)(const void *, const uint8_t **, unsigned int *) = NULL;
 static int (*ssl_get_shutdown)(const void *) = NULL;
+static int (*ssl_version)(const void *) = NULL;
+typedef void ssl_message(int, int, int, const void *, size_t, void *, void *);
+static void (*ssl_set_msg_callback)(void *, ssl_message *) = NULL;
+static void (*ssl_ctx_set_msg_callback)(void *, ssl_message *) = NULL;
+static long (*ssl_ctx_ctrl)(void *, int, long, void *) = NULL;
 
 static struct atom_curl_version version = {.text = ""};
 static char *default_authorities = NULL;
@@ -270,6 +286,10 @@ static void load(void) {
     *(void **)&ssl_has_pending = dlsym(library, "SSL_has_pending");
     *(void **)&ssl_get0_alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
     *(void **)&ssl_get_shutdown = dlsym(library, "SSL_get_shutdown");
+    *(void **)&ssl_version = dlsym(library, "SSL_version");
+    *(void **)&ssl_set_msg_callback = dlsym(library, "SSL_set_msg_callback");
+    *(void **)&ssl_ctx_set_msg_callback = dlsym(library, "SSL_CTX_set_msg_callback");
+    *(void **)&ssl_ctx_ctrl = dlsym(library, "SSL_CTX_ctrl");
     if (curl.global_init(CURL_GLOBAL_ALL) != 0) return;
     // Registered after the TLS library's cleanup, so it runs before.
     atexit(wait_for_threads);
@@ -331,6 +351,24 @@ int atom_curl_report_progress(atom_curl_easy easy, struct atom_curl_owner *owner
            curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
 }
 
+// Hears what libcurl has to say to people: of some things it says nothing else.
+static int took_text(atom_curl_easy easy, int kind, char *bytes, size_t length, void *context) {
+    (void)easy;
+    const char stream[] = "Using Stream ID: ", goodbye[] = "recveived GOAWAY, error=", last[] = "last_stream=";
+    if (kind != CURLINFO_TEXT) return 0;
+    const struct atom_curl_owner *owner = context;
+    char text[64] = "";
+    memcpy(text, bytes, length < sizeof(text) ? length : sizeof(text) - 1);
+    if (strncmp(text, stream, sizeof(stream) - 1) == 0) {
+        owner->callbacks->began(owner->context, (unsigned int)strtoul(text + sizeof(stream) - 1, NULL, 10));
+    } else if (strncmp(text, goodbye, sizeof(goodbye) - 1) == 0) {
+        const char *number = strstr(text, last);
+        if (number == NULL) return 0;
+        owner->callbacks->leaves(owner->context, (unsigned int)strtoul(number + sizeof(last) - 1, NULL, 10));
+    }
+    return 0;
+}
+
 atom_curl_easy atom_curl_easy_make(
     atom_curl_easy easy, struct atom_curl_owner *owner, const struct atom_curl_watcher *watcher, char *error_buffer) {
     if (easy != NULL) {
@@ -357,6 +395,10 @@ atom_curl_easy atom_curl_easy_make(
     } else {
         failed |= atom_curl_report_progress(easy, owner);
     }
+    if (version.number >= 0x075800 && version.number < 0x080100) {
+        failed |= curl.easy_setopt(easy, CURLOPT_DEBUGFUNCTION, took_text);
+        failed |= curl.easy_setopt(easy, CURLOPT_DEBUGDATA, owner);
+    }
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
@@ -369,11 +411,20 @@ atom_curl_easy atom_curl_easy_make(
     return NULL;
 }
 
+// libcurl rewinds a body before it says that it is about to send it again, and is stopped then.
+static int rewind_body(void *context, int64_t offset, int origin) {
+    (void)context;
+    (void)offset;
+    (void)origin;
+    return 0;
+}
+
 void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int64_t size) {
     curl.easy_setopt(easy, CURLOPT_POST, 1L);
     curl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, size);
     curl.easy_setopt(easy, CURLOPT_READFUNCTION, owner->callbacks->read);
     curl.easy_setopt(easy, CURLOPT_READDATA, owner->context);
+    if (version.number >= 0x075000) curl.easy_setopt(easy, CURLOPT_SEEKFUNCTION, rewind_body);
     if (size != 0) atom_curl_report_progress(easy, owner);
 }
 
@@ -453,6 +504,37 @@ int atom_curl_tls_speaks_http2(atom_curl_easy easy) {
 int atom_curl_tls_has_ended(atom_curl_easy easy) {
     void *session = ssl_get_shutdown == NULL ? NULL : session_of(easy);
     return session == NULL ? -1 : (ssl_get_shutdown(session) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
+// Hears of each record that a session writes or reads.
+static void took_record(
+    int is_written, int version, int kind, const void *bytes, size_t length, void *session, void *context) {
+    (void)version;
+    // TLS 1.3 hides within a record what it contains.
+    int wanted = ssl_version(session) >= 0x0304 ? SSL3_RT_INNER_CONTENT_TYPE : SSL3_RT_HEADER;
+    if (is_written || kind != wanted || length == 0) return;
+    if (*(const uint8_t *)bytes != SSL3_RT_APPLICATION_DATA) return;
+    const struct atom_curl_watcher *watcher = context;
+    if (watcher->heard(watcher->context, session)) ssl_set_msg_callback(session, NULL);
+}
+
+static int set_up_tls(atom_curl_easy easy, void *ssl_context, void *watcher) {
+    (void)easy;
+    ssl_ctx_ctrl(ssl_context, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, watcher);
+    ssl_ctx_set_msg_callback(ssl_context, took_record);
+    return 0;
+}
+
+void atom_curl_tls_listen(atom_curl_easy easy, const struct atom_curl_watcher *watcher) {
+    if (ssl_version == NULL || ssl_set_msg_callback == NULL) return;
+    if (ssl_ctx_set_msg_callback == NULL || ssl_ctx_ctrl == NULL) return;
+    // Before the handshake: OpenSSL 3.2 looks for it only then.
+    curl.easy_setopt(easy, CURLOPT_SSL_CTX_DATA, watcher);
+    curl.easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, set_up_tls);
+}
+
+const void *atom_curl_tls_session(atom_curl_easy easy) {
+    return ssl_ctx_ctrl == NULL ? NULL : session_of(easy);
 }
 
 // `struct curl_certinfo`, and `CURLINFO_CERTINFO`.
@@ -560,6 +642,16 @@ void atom_curl_bell_ring(int bell) {
     const uint64_t once = 1;
     // It fails only when the counter is full, and then the bell rings anyway.
     (void)!write(bell, &once, sizeof(once));
+}
+
+int64_t atom_curl_socket_read_count(int descriptor) {
+    // `struct tcp_info` of Linux, which only grows at its end: its 17th is `tcpi_bytes_received`.
+    uint64_t figures[17];
+    unsigned int length = sizeof(figures);
+    int unread = 0;
+    if (getsockopt(descriptor, IPPROTO_TCP, 11 /* TCP_INFO */, figures, &length) != 0) return -1;
+    if (length < sizeof(figures) || ioctl(descriptor, FIONREAD, &unread) != 0) return -1;
+    return (int64_t)figures[16] - unread;
 }
 
 atom_curl_share atom_curl_share_make(void) {

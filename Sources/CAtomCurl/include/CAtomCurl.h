@@ -84,6 +84,11 @@ struct atom_curl_callbacks {
     /// A socket to this address has been opened for the transfer, or the system has
     /// none: then it is the negative error number.
     void (*opened)(void *context, int descriptor, const char *address, int port);
+    /// The request is sent as this stream of HTTP/2. This one and the next are called only from libcurl 7.88 to 8.0, of
+    /// a transfer with `ATOM_CURLOPT_VERBOSE`.
+    void (*began)(void *context, unsigned int stream);
+    /// The server has said that it processes no later stream of the connection that the transfer has.
+    void (*leaves)(void *context, unsigned int stream);
 };
 
 #pragma clang assume_nonnull end
@@ -110,6 +115,8 @@ struct atom_curl_watcher {
     void (*timer)(void *context, long milliseconds);
     /// A socket that was reported as opened is closed next.
     void (*closing)(void *context, int descriptor);
+    /// The server has sent something within TLS; returns whether the session need not be listened to any more.
+    bool (*heard)(void *context, const void *session);
 };
 
 #define ATOM_CURL_POLL_IN 1
@@ -168,6 +175,11 @@ int atom_curl_tls_speaks_http2(atom_curl_easy easy);
 /// connection; -1 if it can't be told. Only while the transfer has a connection.
 int atom_curl_tls_has_ended(atom_curl_easy easy);
 
+/// Lets the watcher hear of what comes over the connections that the transfer opens, if TLS is OpenSSL's.
+void atom_curl_tls_listen(atom_curl_easy easy, const struct atom_curl_watcher *watcher);
+/// OpenSSL's session of the transfer's connection; `NULL` if there is none to listen to.
+const void *atom_curl_tls_session(atom_curl_easy easy);
+
 /// Lets a paused transfer go on.
 int atom_curl_easy_continue(atom_curl_easy easy);
 /// The meaning of a `CURLcode`.
@@ -203,6 +215,9 @@ void atom_curl_bell_ring(int bell);
 bool atom_curl_has_descriptors(int bell);
 /// Takes the rings that have been heard.
 void atom_curl_bell_hush(int bell);
+
+/// How many bytes of a connection of TCP this process has read; -1 if it can't be told.
+int64_t atom_curl_socket_read_count(int descriptor);
 
 /// A descriptor that is ready for `ATOM_CURL_POLL_IN` and `ATOM_CURL_POLL_OUT`.
 struct atom_ready {
@@ -284,6 +299,7 @@ enum {
     ATOM_CURLOPT_CONNECTTIMEOUT_MS = 156,
     ATOM_CURLOPT_CERTINFO = 172,
     ATOM_CURLOPT_RTSP_REQUEST = 189,
+    ATOM_CURLOPT_VERBOSE = 41,
 
     ATOM_CURLMOPT_MAXCONNECTS = 6,
     ATOM_CURLMOPT_MAX_HOST_CONNECTIONS = 7,

@@ -77,14 +77,14 @@ final class RetryQuestion: Sendable {
         let refusals = min(made?.refusals ?? 0, Self.maximumRefusals)
         // What the server hasn't processed is no attempt for the policy, and is sent again for so long.
         let isFree = setback.isUnprocessed && refusals < Self.maximumRefusals
-        let delay =
-            isFree
-            ? refusals == 0
-                ? .zero
-                : Duration.backOff(
-                    base: .milliseconds(50), doublings: refusals - 1, cap: .seconds(1), chance: chance)
-            : policy.delay(
-                after: setback, attempt: (made?.failures.count ?? 0) + 1 - refusals, chance: chance)
+        let delay: Duration? =
+            if !isFree {
+                policy.delay(after: setback, attempt: (made?.failures.count ?? 0) + 1 - refusals, chance: chance)
+            } else if refusals == 0 {
+                .zero
+            } else {
+                .backOff(base: .milliseconds(50), doublings: refusals - 1, cap: .seconds(1), chance: chance)
+            }
         guard let delay else { return nil }
         let until = now.advanced(by: delay)
         // Whoever would wait until its deadline is told at once.

@@ -33,7 +33,7 @@
             case .headInvalid(let reason): return .unreadableHead(reason)
             case .repeated: return head.isComplete ? .truncatedBody : .closedWithoutResponse
             case .refused: return .unprocessed
-            case .answered, .spoiled, .body, nil: break
+            case .answered, .spoiled, .early, .body, nil: break
             }
             if proxyStatus >= 300, !head.isComplete { return .proxy("its answer was \(proxyStatus)") }
             return head.isComplete ? problemInBody : problem(inHead: head)

@@ -15,6 +15,10 @@
         var tellsOfSending: Bool { number >= 0x07_50_00 }
         /// Whether it tells a stream of HTTP/2 that was refused from others (7.77), when it is about to send again.
         var tellsOfRefusals: Bool { hasHTTP2 && tellsOfSending }
+        /// Whether of a stream that a server leaves behind it tells only in words (7.88), and not always otherwise (8.1).
+        var tellsOfLeavingInWords: Bool { (0x07_58_00..<0x08_01_00).contains(number) }
+        /// Whether it has forgotten, when it sends again, what the server has said (8.23, perhaps 8.22).
+        var forgetsWhyItRepeats: Bool { number >= 0x08_16_00 }
         /// Whether it counts the bytes that it sends of a request; 8.7 doesn't.
         var countsWhatItSends: Bool { !(0x08_07_00..<0x08_08_00).contains(number) }
         /// The same over TLS; from 8.2 to 8.6 it doesn't always do so over HTTP/2.

@@ -39,6 +39,13 @@
             var isStopped = false
             /// Whether the thread has ended, or was never started.
             var isOver = false
+            /// How many events the thread had reported when it last wanted to sleep.
+            var reported = 0
+            /// Whether no exchange ran then.
+            var isIdle = true
+            /// Whether a server could keep the thread busy with what is no part of a response: over TLS.
+            var mayBeHeldUp = false
+            var isWatched = false
         }
 
         private let inbox = Guarded(Inbox())
@@ -78,7 +85,11 @@
         @exclusivity(unchecked) private var busy: [CurlTransfer] = []
         /// Transfers that have an exchange, or had one that was cancelled.
         @exclusivity(unchecked) private var running: [CurlTransfer] = []
+        /// Those of them that wait until something has come over a connection.
+        @exclusivity(unchecked) private var early: [(connection: CurlSockets.Use, transfers: [CurlTransfer])] = []
         @exclusivity(unchecked) private var turn = 0
+        /// How many events have been reported.
+        @exclusivity(unchecked) private var reported = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
         @exclusivity(unchecked) private var lastURL = ""
@@ -141,6 +152,9 @@
                 closing: { loop, descriptor in
                     guard let loop else { return }
                     CurlLoop.of(loop).sockets.closing(descriptor)
+                },
+                heard: { loop, session in
+                    loop.map { CurlLoop.of($0).sockets.heard(in: session) } ?? false
                 })
         }
 
@@ -163,6 +177,7 @@
         func start(_ exchange: CurlExchange) {
             wake { inbox in
                 exchange.shared.isChecked = true
+                if exchange.isSecure { inbox.mayBeHeldUp = true }
                 return inbox.add(exchange.shared.isCancelled ? Self.cancelled(exchange) : .start(exchange))
             }
         }
@@ -266,7 +281,12 @@
 
         /// Changes the inbox, and wakes the thread if the change says so.
         private func wake(_ change: (inout Inbox) -> Bool) {
-            if inbox.withLock({ change(&$0) }) { atom_curl_bell_ring(bell) }
+            let (rings, reported) = inbox.withLock { inbox in
+                (change(&inbox), inbox.mayBeHeldUp && !inbox.isWatched ? inbox.watched() : nil)
+            }
+            if rings { atom_curl_bell_ring(bell) }
+            guard let reported else { return }
+            sockets.watch.begin(after: reported) { [inbox] in inbox.withLock { $0.watched() } }
         }
     }
 
@@ -281,6 +301,12 @@
         fileprivate mutating func wakes() -> Bool {
             defer { isAsleep = false }
             return isAsleep
+        }
+
+        /// How many events had been reported; `nil` if nobody waits for the thread.
+        fileprivate mutating func watched() -> Int? {
+            isWatched = !isIdle || !commands.isEmpty
+            return isWatched ? reported : nil
         }
     }
 
@@ -297,6 +323,7 @@
                 // Not the capacity of a burst.
                 if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
                 if !looks.isEmpty { readArrived(multi) }
+                if !early.isEmpty { addEarly(multi) }
                 work(multi)
                 collectEnded(multi)
                 limitConnections(multi)
@@ -388,6 +415,7 @@
         /// How long the thread sleeps, in milliseconds; -1 for no limit.
         private func sleep(isBehind: Bool) -> CInt {
             if looks.contains(where: { $0.quietTurns < 2 }) { return 0 }
+            if early.contains(where: { !sockets.isUnheard($0.connection) }) { return 0 }
             var earliest = isBehind || !looks.isEmpty ? Self.now(after: 5) : UInt64.max
             if let due { earliest = min(earliest, due) }
             if let cleaning { earliest = min(earliest, cleaning) }
@@ -438,6 +466,7 @@
 
         private func mustSleep() -> Bool {
             inbox.withLock { inbox in
+                (inbox.reported, inbox.isIdle) = (reported, exchangeCount == 0)
                 guard inbox.commands.isEmpty, !(inbox.isStopped && exchangeCount == 0) else { return false }
                 inbox.isAsleep = true
                 return true
@@ -451,7 +480,10 @@
                 .goOn(let exchange) where exchange.transfer == nil:
                 events.append(EventDelivery.Item(exchange: exchange, event: nil))
             case .start(let exchange): begin(exchange)
-            case .look(let look): looks.append(look)
+            case .look(let look):
+                looks.append(look)
+                // The silence isn't the server's.
+                if waitsForOthers(look.exchange) { report(.sent(0), of: look.exchange) }
             case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
@@ -483,6 +515,13 @@
             running.append(transfer)
         }
 
+        /// Whether an exchange waits inside libcurl until others of its origin leave room on the connections.
+        private func waitsForOthers(_ exchange: CurlExchange) -> Bool {
+            guard exchange.transfer?.mayBeResolving == true else { return false }
+            let origin = exchange.request.target.origin
+            return running.contains { $0.isPrepared && $0.exchange?.request.target.origin == origin }
+        }
+
         private func count(_ change: Int, _ exchange: CurlExchange) {
             exchangeCount += change
             if exchange.isSingle { singleCount += change }
@@ -502,7 +541,7 @@
             guard let multi, let transfer = exchange.transfer, let easy = transfer.easy else { return }
             let event = transfer.cancelled
             transfer.endsInSilence()
-            let isResolving = transfer.firstTurn <= turn && transfer.mayBeResolving
+            let isResolving = !waitsNoMore(transfer) && transfer.firstTurn <= turn && transfer.mayBeResolving
             if !isResolving { atom_curl_multi_remove(multi, easy) }
             transfer.handOverPart()
             transfer.release()
@@ -516,6 +555,14 @@
             var code: CInt = 0
             while let context = atom_curl_multi_next_ended(multi, &code) {
                 let transfer = CurlTransfer.of(context)
+                if transfer.isEarly, let easy = transfer.easy {
+                    atom_curl_multi_remove(multi, easy)
+                    let place = early.firstIndex { $0.connection == transfer.socket } ?? early.count
+                    if place == early.count { early.append((transfer.socket, [])) }
+                    early[place].transfers.append(transfer)
+                    transfer.beginAgain()
+                    continue
+                }
                 let isSpoiled = transfer.isSpoiled
                 if isSpoiled || transfer.looksAtCertificate(after: code), let easy = transfer.easy {
                     atom_curl_multi_remove(multi, easy)
@@ -525,6 +572,28 @@
                 }
                 end(transfer, isSpoiled ? .failed(CurlTransfer.noMemory) : transfer.end(code: Int(code)), of: multi)
             }
+        }
+
+        /// Adds those again over whose connection something has come, or that has gone.
+        private func addEarly(_ multi: atom_curl_multi) {
+            let ready = early.filter { !sockets.isUnheard($0.connection) }
+            early.removeAll { entry in ready.contains { $0.connection == entry.connection } }
+            for transfer in ready.flatMap(\.transfers) {
+                guard let easy = transfer.easy, atom_curl_multi_add(multi, easy) == 0 else {
+                    end(transfer, .failed(CurlTransfer.noMemory), of: multi)
+                    continue
+                }
+            }
+        }
+
+        /// Takes a transfer out of those that wait, and returns whether it did.
+        private func waitsNoMore(_ transfer: CurlTransfer) -> Bool {
+            for (place, entry) in early.enumerated() {
+                guard let index = entry.transfers.firstIndex(where: { $0 === transfer }) else { continue }
+                early[place].transfers.remove(at: index)
+                return true
+            }
+            return false
         }
 
         private func end(_ transfer: CurlTransfer, _ event: TransportEvent, of multi: atom_curl_multi) {
@@ -555,9 +624,7 @@
             if let multi {
                 for case let easy? in running.map(\.easy) { atom_curl_multi_remove(multi, easy) }
             }
-            running = []
-            idle = []
-            busy = []
+            (running, early, idle, busy) = ([], [], [], [])
             endLooks { _ in true }
             if let multi { atom_curl_multi_free(multi) }
             if let share { atom_curl_share_free(share) }
@@ -569,6 +636,7 @@
 
     extension CurlLoop {
         func report(_ event: TransportEvent, of exchange: CurlExchange) {
+            reported &+= 1
             events.append(EventDelivery.Item(exchange: exchange, event: event))
         }
 
@@ -617,6 +685,11 @@
             guard settings.library.confusesProtocols else { return }
             let origin = exchange.request.target.origin
             if protocols.updateValue(multiplexes, forKey: origin) == !multiplexes { single.insert(origin) }
+        }
+
+        /// libcurl may lose it when the connection ends, too.
+        func serverLeaves(_ connection: CurlSockets.Use, after last: UInt32) {
+            for transfer in running { transfer.isLeftBehind(on: connection, after: last) }
         }
 
         private func needsConnection(_ exchange: CurlExchange) {

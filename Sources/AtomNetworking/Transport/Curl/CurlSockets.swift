@@ -9,7 +9,7 @@
     /// read is shut down here: while it is idle, and directly before a request is sent.
     final class CurlSockets {
         /// A transfer's use of a socket.
-        struct Use {
+        struct Use: Equatable {
             var descriptor: CInt
             fileprivate var serial: Int
             static let none = Use(descriptor: -1, serial: 0)
@@ -32,6 +32,9 @@
             var isRestless = false
             /// When something came that may be for several exchanges, in nanoseconds.
             var heard: UInt64 = 0
+            /// The TLS session of HTTP/2, until the server has said something: first, how many exchanges it takes at once
+            /// (RFC 9113 §3.4).
+            var unheardSession: UnsafeRawPointer?
             /// Whether nothing has come for too long: no exchange may begin on it.
             var isSilent = false
             /// Whether it was shut down, since it had ended while nobody used it.
@@ -45,6 +48,7 @@
 
         private let poll: CInt
         private let bell: CInt
+        let watch = CurlWatch()
         // Only the loop's thread uses these, and no two accesses overlap (SE-0176).
         @exclusivity(unchecked) private var sockets: [Socket] = []
         @exclusivity(unchecked) private var events = [atom_ready](repeating: atom_ready(), count: 64)
@@ -105,9 +109,20 @@
         func opened(_ descriptor: CInt) {
             makeRoom(for: descriptor)
             sockets[Int(descriptor)] = Socket(serial: sockets[Int(descriptor)].serial + 1, isOwn: true)
+            watch.opened(descriptor)
+        }
+
+        /// Something has come within TLS; returns whether that was waited for.
+        func heard(in session: UnsafeRawPointer?) -> Bool {
+            guard let session, let index = sockets.firstIndex(where: { $0.unheardSession == session }) else {
+                return false
+            }
+            sockets[index].unheardSession = nil
+            return true
         }
 
         func closing(_ descriptor: CInt) {
+            watch.closing(descriptor)
             let index = Int(descriptor)
             guard sockets.indices.contains(index) else { return }
             setWatched(0, index)
@@ -199,6 +214,7 @@
             guard isCurrent(use) else { return }
             sockets[Int(use.descriptor)].isSingle = isSingle
             sockets[Int(use.descriptor)].isRestless = isRestless
+            sockets[Int(use.descriptor)].unheardSession = nil
         }
 
         /// An exchange has ended that was prepared at this time.
@@ -212,6 +228,17 @@
             if waited >= wait { sockets[Int(use.descriptor)].isSilent = true }
         }
 
+        /// The first request is about to be sent over a connection of HTTP/2.
+        func begins(_ use: Use, in session: UnsafeRawPointer?) {
+            if isCurrent(use) { sockets[Int(use.descriptor)].unheardSession = session }
+        }
+
+        /// Whether the server has said nothing since then, for whoever uses the connection beside so many others.
+        func isUnheard(_ use: Use, beside others: Int = 0) -> Bool {
+            guard isCurrent(use) else { return false }
+            return sockets[Int(use.descriptor)].unheardSession != nil && sockets[Int(use.descriptor)].users > others
+        }
+
         /// Whether it carries one exchange at a time.
         func isSingle(_ descriptor: CInt) -> Bool {
             sockets.indices.contains(Int(descriptor)) && sockets[Int(descriptor)].isSingle
@@ -220,11 +247,6 @@
         /// Whether no other exchange reads what comes.
         func isAlone(_ use: Use) -> Bool {
             isCurrent(use) && (sockets[Int(use.descriptor)].isSingle || sockets[Int(use.descriptor)].users <= 1)
-        }
-
-        /// No other exchange begins on the connection, which is spoiled: libcurl might offer one of HTTP/2 again.
-        func abandon(_ use: Use) {
-            if isAlone(use), !sockets[Int(use.descriptor)].isSingle { shutDown(Int(use.descriptor)) }
         }
 
         /// Whether a kept connection is open and, if no other exchange uses it, unread.

@@ -119,7 +119,9 @@
                     connect: { CurlTransfer.of($0).mayConnect() },
                     opened: { context, descriptor, address, port in
                         CurlTransfer.of(context).opened(descriptor, to: String(cString: address), port: Int(port))
-                    }))
+                    },
+                    began: { CurlTransfer.of($0).stream = $1 },
+                    leaves: { CurlTransfer.of($0).serverLeaves(after: $1) }))
             return UnsafePointer(callbacks)
         }()
     }

@@ -18,6 +18,9 @@
             /// Something has arrived on the kept connection that libcurl was about to
             /// use, or it has been closed. Nothing was sent.
             case spoiled
+            /// libcurl was about to send the request as the second one over a new connection of HTTP/2, whose server hasn't
+            /// said how many it takes. It is sent when it has. Nothing was sent.
+            case early
             /// The response is complete, and libcurl was about to send more: the rest of the body, or the request again
             /// after a 417 to an `Expect` of the app.
             case answered
@@ -71,7 +74,9 @@
         /// Whether libcurl repeats the request only if the server has refused it.
         @exclusivity(unchecked) private var repeatsRefused = false
         @exclusivity(unchecked) private var isConnecting = false
-        @exclusivity(unchecked) private var isPrepared = false
+        @exclusivity(unchecked) private(set) var isPrepared = false
+        /// Of HTTP/2, where libcurl says it; 0 otherwise.
+        @exclusivity(unchecked) var stream: UInt32 = 0
         /// When, over TLS, in nanoseconds.
         @exclusivity(unchecked) private var preparedAt: UInt64 = 0
         @exclusivity(unchecked) var hasSecureProxy = false
@@ -141,6 +146,7 @@
             repeatsRefused =
                 exchange.isSecure && settings.library.tellsOfRefusals
                 && settings.set(ATOM_CURLOPT_RTSP_REQUEST, Int(ATOM_CURL_RTSP_RECEIVE), on: easy)
+            if exchange.isSecure { atom_curl_tls_listen(easy, loop.watcher) }
             mayMultiplex = true
             chooseProtocol()
             guard let problem else { return nil }
@@ -324,13 +330,23 @@
             if isConnecting {
                 use(loop.sockets.connected(socket.descriptor, port: port))
                 // Nobody knows whose a connection is that only shows its certificate.
-                if exchange.isSecure, refusal == nil { loop.connected(exchange, multiplexes: speaksHTTP2) }
+                if exchange.isSecure, refusal == nil {
+                    loop.connected(exchange, multiplexes: speaksHTTP2)
+                    if speaksHTTP2, let easy {
+                        loop.sockets.begins(socket, in: atom_curl_tls_session(easy))
+                    }
+                }
             } else {
                 use(loop.sockets.descriptor(ofPort: port))
+                guard !loop.sockets.isUnheard(socket, beside: 1) else {
+                    abort = .early
+                    return false
+                }
                 guard port == 0 ? loop.sockets.areUnspoiled : loop.sockets.isUnspoiled(socket.descriptor),
                     !hasSurplus(isKnown: port != 0)
                 else {
-                    loop.sockets.abandon(socket)
+                    // libcurl would offer one of HTTP/2 again.
+                    _ = forbidReuse(true)
                     abort = .spoiled
                     return false
                 }
@@ -340,17 +356,29 @@
                 }
             }
             isPrepared = true
+            if settings.library.tellsOfLeavingInWords, speaksHTTP2, let easy {
+                atom_curl_set_long(easy, CInt(ATOM_CURLOPT_VERBOSE), 1)
+            }
             if exchange.isSecure { preparedAt = DispatchTime.now().uptimeNanoseconds }
             if measuresResponse { began = DispatchTime.now().uptimeNanoseconds }
             return refusal == nil
         }
 
+        /// The server processes no later stream of the connection (RFC 9113 §6.8).
+        func serverLeaves(after last: UInt32) { loop.serverLeaves(socket, after: last) }
+
+        func isLeftBehind(on connection: CurlSockets.Use, after last: UInt32) {
+            if socket == connection, stream > last, !head.hasStatus, abort == nil { abort = .refused }
+        }
+
         /// What it means that libcurl is about to send the request again.
         private var repetition: Abort {
+            if isRefused { return .refused }
             // If the server wants HTTP/1.1 instead, within a response, too, libcurl has said so before.
             guard errorBuffer[0] == 0 else { return .repeated }
             if head.isComplete { return head.statusCode == 417 ? .answered : .repeated }
-            return repeatsRefused ? .refused : .repeated
+            // 8.23 forgets what it has said, but asks for HTTP/1.1 alone.
+            return repeatsRefused && (!isConnecting || speaksHTTP2) ? .refused : .repeated
         }
 
         /// Whether TLS has something of a kept connection, or can't tell.
@@ -378,6 +406,8 @@
 
         private var isRefused: Bool { if case .refused? = abort { true } else { false } }
 
+        var isEarly: Bool { if case .early? = abort { exchange != nil } else { false } }
+
         var isSpoiled: Bool { if case .spoiled? = abort { exchange != nil } else { false } }
 
         /// Gets ready to look at a certificate that is not accepted, so that the error can say whose it is.
@@ -404,12 +434,18 @@
 
         /// Gets ready for a new connection: nothing of the request has been sent.
         func beginAnew() -> Bool {
+            beginAgain()
+            return easy.map { settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: $0) } ?? false
+        }
+
+        /// The same for any connection.
+        func beginAgain() {
             abort = nil
             passage = Passage()
             errorBuffer[0] = 0
             use(-1)
             chooseProtocol()
-            return easy.map { settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: $0) } ?? false
+            _ = forbidReuse(exchange?.request.needsFreshConnection == true)
         }
 
         func use(_ descriptor: CInt) {
@@ -456,9 +492,13 @@
 
         func mayConnect() -> Bool {
             guard exchange != nil else { return false }
-            guard !isPrepared || refusedExpectation != nil else {
-                abort = repetition
-                return false
+            if isPrepared, refusedExpectation == nil {
+                let reason = repetition
+                // The new connection shows it.
+                guard case .refused = reason, !isRefused, settings.library.forgetsWhyItRepeats else {
+                    abort = reason
+                    return false
+                }
             }
             isConnecting = true
             return true
@@ -539,7 +579,7 @@
             abort = nil
             passage = Passage()
             peer = ("", 0)
-            (bodyOffset, reported, socketError) = (0, 0, 0)
+            (bodyOffset, reported, socketError, stream) = (0, 0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
             (isHeldBack, isBare, hasLines, isReusable, isCut) = (false, false, false, nil, nil)
             refusal = nil

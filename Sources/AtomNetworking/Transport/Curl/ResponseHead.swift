@@ -218,6 +218,10 @@
             return UnsafeBufferPointer(rebasing: self[start..<end])
         }
 
-        fileprivate var text: String { String(validating: self, as: UTF8.self) ?? OpaqueOctets.text(self) }
+        fileprivate var text: String {
+            // To validate costs 700 instructions.
+            guard contains(where: { $0 >= 0x80 }) else { return String(decoding: self, as: UTF8.self) }
+            return String(validating: self, as: UTF8.self) ?? OpaqueOctets.text(self)
+        }
     }
 #endif

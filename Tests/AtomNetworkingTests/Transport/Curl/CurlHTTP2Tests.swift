@@ -60,10 +60,7 @@
             let size = 24 << 20
             let tls = try await TLSServer()
             let server = try await HTTP2Server(like: tls, files: ["large": size, "small": 5])
-            var configuration = CurlTransport.Configuration()
-            configuration.trust = .only(try tls.certificates("authority"))
-            configuration.proxy = .none
-            let atom = Atom(.forTest(over: try CurlTransport(configuration: configuration)))
+            let atom = Atom(.forTest(over: try CurlTransport(configuration: tls.configuration)))
             func endpoint(_ path: String) -> WireEndpoint {
                 WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: path)
             }

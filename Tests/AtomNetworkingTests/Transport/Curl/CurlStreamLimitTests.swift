@@ -75,10 +75,7 @@
             init(streams: Int, once: Bool = false) async throws {
                 let numbers = "STREAMS, ONCE = \(streams), \(once ? "True" : "False")\n"
                 server = try await TLSServer(program: numbers + CurlStreamLimitTests.program)
-                var configuration = CurlTransport.Configuration()
-                configuration.trust = .only(try server.certificates("authority"))
-                configuration.proxy = .none
-                transport = try CurlTransport(configuration: configuration)
+                transport = try CurlTransport(configuration: server.configuration)
             }
 
             func request(_ method: String, isFresh: Bool = false) throws -> TransportRequest {

@@ -130,13 +130,6 @@
                 threading.Thread(target=serve, args=(plain, number), daemon=True).start()
             """
 
-        private func configuration(_ server: TLSServer) throws -> CurlTransport.Configuration {
-            var configuration = CurlTransport.Configuration()
-            configuration.trust = .only(try server.certificates("authority"))
-            configuration.proxy = .none
-            return configuration
-        }
-
         private func begin(
             _ path: String, of server: TLSServer, over transport: CurlTransport
         ) throws -> StartedExchange {
@@ -148,7 +141,7 @@
             _ paths: [String], _ scheme: BaseURLScheme = .https, overProxy: Bool = false, crowd: Bool = false
         ) async throws -> [String] {
             let server = try await TLSServer(program: Self.program)
-            var configuration = try configuration(server)
+            var configuration = try server.configuration
             if overProxy { configuration.proxy = .server(try .init("https://127.0.0.1:\(server.port)")) }
             let transport = try CurlTransport(configuration: configuration)
             let base = try BaseURL(scheme: scheme, host: "127.0.0.1", port: server.port)
@@ -198,7 +191,7 @@
         @Test("Beside a connection of HTTP/2 one of HTTP/1.1 carries one request at a time")
         func mixed() async throws {
             let server = try await TLSServer(program: Self.program)
-            let transport = try CurlTransport(configuration: try configuration(server))
+            let transport = try CurlTransport(configuration: server.configuration)
             func begin(_ path: String) throws -> StartedExchange { try self.begin(path, of: server, over: transport) }
             // From here on new connections are of HTTP/2.
             #expect(try await begin("/mixed").end().text == "1")
@@ -217,7 +210,7 @@
                 ? Self.program.replacingOccurrences(
                     of: "MUTE = SPLIT = False", with: "MUTE, SPLIT = False, True") : Self.program
             let server = try await TLSServer(program: program)
-            let transport = try CurlTransport(configuration: try configuration(server))
+            let transport = try CurlTransport(configuration: server.configuration)
             func begin(_ path: String) throws -> StartedExchange { try self.begin(path, of: server, over: transport) }
             let held = try begin("/held")
             for other in try (0..<20).map({ _ in try begin("/other") }) {
@@ -237,7 +230,7 @@
             let server = try await TLSServer(program: program)
             let atom = Atom(
                 .forTest(
-                    over: try CurlTransport(configuration: try configuration(server)), time: SystemTimeSource()))
+                    over: try CurlTransport(configuration: server.configuration), time: SystemTimeSource()))
             func endpoint(_ path: String, seconds: Double = 120) -> WireEndpoint {
                 var endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: path)
                 endpoint.timeout = ServiceTimeout(request: seconds, resource: 240)
@@ -272,10 +265,11 @@
             let program = Self.program.replacingOccurrences(
                 of: "LEAVES = None", with: "LEAVES = '\(way)'; context.set_alpn_protocols(['h2'])")
             let server = try await TLSServer(program: program)
-            let atom = Atom(.forTest(over: try CurlTransport(configuration: try configuration(server))))
+            let atom = Atom(.forTest(over: try CurlTransport(configuration: server.configuration)))
             let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: "/x")
             #expect(await atom.outcome(of: endpoint).text == "1")
-            #expect(await atom.outcome(of: endpoint).text == "2")
+            // 8.23 looks at another connection first.
+            #expect(await ["2", "3"].contains(atom.outcome(of: endpoint).text))
             await server.end()
         }
 

@@ -306,10 +306,7 @@
         func openEnd() async throws {
             let server = try await TLSServer(program: Self.endings)
             let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
-            var configuration = CurlTransport.Configuration()
-            configuration.proxy = .none
-            configuration.trust = .only(try server.certificates("authority"))
-            let transport = try CurlTransport(configuration: configuration)
+            let transport = try CurlTransport(configuration: server.configuration)
             for (path, method, isWhole, count) in [
                 ("/end/200/open", "GET", true, 4), ("/cut/200/open", "GET", false, 4),
                 ("/end/200/empty", "GET", true, 0), ("/cut/200/empty", "GET", false, 0),

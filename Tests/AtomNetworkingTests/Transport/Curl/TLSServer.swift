@@ -117,6 +117,16 @@
             try CurlTransport.Certificates(pem: text("\(name).pem"))
         }
 
+        /// Trusts only this server, and takes no proxy.
+        var configuration: CurlTransport.Configuration {
+            get throws {
+                var configuration = CurlTransport.Configuration()
+                configuration.trust = .only(try certificates("authority"))
+                configuration.proxy = .none
+                return configuration
+            }
+        }
+
         func pin(_ name: String) throws -> CurlTransport.PublicKeyPin {
             try CurlTransport.PublicKeyPin(sha256: text("\(name).pin").trimmingCharacters(in: .newlines))
         }

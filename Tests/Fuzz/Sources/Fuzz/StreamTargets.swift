@@ -46,7 +46,8 @@ enum StreamTargets {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         for line in lines(bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...], withRest: false) {
             if line.isEmpty {
-                result.lastEventID = id
+                // One that no field can carry is none to reconnect with.
+                if HTTPGrammar.violation(inFieldValue: id) == nil { result.lastEventID = id }
                 if let data {
                     let text = String(decoding: data.dropLast(), as: UTF8.self)
                     result.events.append(.init(type: type.isEmpty ? "message" : type, data: text, id: id))
