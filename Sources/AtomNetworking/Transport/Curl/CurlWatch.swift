@@ -11,8 +11,10 @@
         /// The connections that are open: none of these numbers is given out again while the lock is held.
         private let open = Guarded<Set<CInt>>([])
 
-        /// No other reason lets so many bytes pass in two seconds without an event.
-        private static let flood: Int64 = 8 << 20
+        /// So many bytes come in two seconds without an event before and in them.
+        ///
+        /// A paused stream of HTTP/2 has 32 MiB at most, and half of them have come by then.
+        private static let flood: Int64 = 16 << 20
 
         func opened(_ descriptor: CInt) { open.withLock { _ = $0.insert(descriptor) } }
 
