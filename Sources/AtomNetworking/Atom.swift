@@ -52,6 +52,12 @@ public struct Atom: Sendable {
     /// Creates a service.
     ///
     /// It opens no connection before the first request.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let timeout = ServiceTimeout(request: 10, resource: 60)  // seconds
+    /// let atom = Atom(serviceConfiguration: ServiceConfiguration(timeout: timeout))
+    /// ```
     public init(serviceConfiguration: ServiceConfiguration = ServiceConfiguration()) {
         sharing = RequestSharing(RequestableQueueManager(serviceConfiguration))
     }
@@ -67,6 +73,11 @@ public struct Atom: Sendable {
     }
 
     /// Binds an endpoint to this service; nothing is read or sent until the result is resumed.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let flights = try await atom.enqueue(Departures(airport: "SEA")).resume(expecting: [Flight].self)
+    /// ```
     public func enqueue(_ requestable: any Requestable) -> Service {
         Service(requestable, sharing)
     }
@@ -101,6 +112,16 @@ extension Atom {
     /// ``loadSession()`` has read it.
     ///
     /// <doc:SigningInAndOut> has an example.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// for await state in atom.sessionStates {
+    ///     switch state {
+    ///     case .signedOut, .ended: showLogin()
+    ///     default: hideLogin()
+    ///     }
+    /// }
+    /// ```
     public var sessionStates: AsyncStream<SessionState> {
         manager.session?.states
             ?? AsyncStream {
@@ -114,12 +135,26 @@ extension Atom {
     /// Each access returns a separate sequence that gets every event in order. A slow listener keeps the last 256. The
     /// sequence ends with the session, and at once for a service without a session. <doc:SigningInAndOut> has an
     /// example.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// for await event in atom.events {
+    ///     if case .ended(let error) = event { print(error.description) }
+    /// }
+    /// ```
     public var events: AsyncStream<SessionEvent> {
         manager.session?.events ?? AsyncStream { $0.finish() }
     }
 
     /// Reads the token store without a request, unless a user is already signed
     /// in, and returns the state of the session.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// if case .signedOut = try await atom.loadSession() {
+    ///     print("Sign in first.")
+    /// }
+    /// ```
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with ``AuthenticationError/credentialNotReadable(cause:delivery:)``.
     @discardableResult
@@ -136,6 +171,13 @@ extension Atom {
     ///
     /// If a refresh has already exchanged the refresh token, the session uses and stores its successor. An access token
     /// that has expired, or that a server has rejected before, is tried: you say that it is good.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let credential = TokenCredential(
+    ///     accessToken: answer.token, expiresAt: Date(timeIntervalSinceNow: 3600), refreshToken: answer.refreshToken)
+    /// try await atom.signIn(with: credential)
+    /// ```
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with ``AuthenticationError/missingCredential(delivery:)`` for an
     ///   empty credential, ``AuthenticationError/noSession(delivery:)`` when this service doesn't sign with bearer
@@ -166,6 +208,11 @@ extension Atom {
     /// A command-line tool has to wait: a process that ends revokes nothing. It waits at most as long as a refresh may
     /// take, and not for tokens that a refresh returns later. A cancelled caller returns at once; the revocation
     /// continues.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// try await atom.signOut(waitingForRevocation: true)
+    /// ```
     ///
     /// - Parameter waits: Whether the call waits for the revocation.
     /// - Throws: What ``signOut()`` throws. If it waits, also
@@ -199,6 +246,11 @@ extension Atom {
     /// - a write that has failed, which the SDK tries again later, unless you give a duration.
     ///
     /// If the calling task is cancelled, or a method of the store calls it, it returns at once: the refresh goes on.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// await atom.finishRefresh(within: .seconds(5))
+    /// ```
     ///
     /// - Parameter duration: The longest time to wait. Within it, a write that has failed is waited for until it
     ///   succeeds, and the answer to a refresh whose time was over until it comes. Without a duration, it waits as long as a refresh may take and the store needs for one write.

@@ -12,6 +12,13 @@ extension Service {
     /// The stream is read once. A reader that is slow holds the server back, so the memory stays small. Leaving the
     /// loop, cancelling the task or releasing the stream closes the connection.
     ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// for try await piece in try await atom.enqueue(Departures(airport: "SEA")).bytes() {
+    ///     print(piece.count)
+    /// }
+    /// ```
+    ///
     /// - Throws: ``AtomError``.
     public nonisolated(nonsending) func bytes() async throws(AtomError) -> ResponseStream<Data> {
         let (handle, response) = try await open()
@@ -22,6 +29,13 @@ extension Service {
     ///
     /// Lines end with LF, CR LF or CR, and blank lines are kept. A byte order
     /// mark at the beginning is dropped. ``bytes()`` explains the rest.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// for try await line in try await atom.enqueue(Departures(airport: "SEA")).lines() {
+    ///     print(line)
+    /// }
+    /// ```
     ///
     /// - Parameter maximumLineLength: In bytes. A longer line ends the stream with ``TransferError/Reason/tooLarge``.
     /// - Throws: ``AtomError``. The stream fails with ``TransferError/Reason/notUTF8`` if the body isn't UTF-8.
@@ -36,6 +50,13 @@ extension Service {
     ///
     /// Blank lines are skipped. It uses the configuration's decoder. ``bytes()`` explains the rest.
     ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// for try await flight in try await atom.enqueue(Departures(airport: "SEA")).jsonLines(of: Flight.self) {
+    ///     print(flight.number)
+    /// }
+    /// ```
+    ///
     /// - Throws: ``AtomError``. The stream fails with ``AtomError/decoder(_:)`` at a line that isn't such a value.
     public nonisolated(nonsending) func jsonLines<T: Decodable & Sendable>(
         of type: T.Type, maximumLineLength: Int = 1 << 24
@@ -48,6 +69,14 @@ extension Service {
     ///
     /// The request asks for `text/event-stream`, unless the endpoint sets `Accept`. Any method will do. ``bytes()``
     /// explains the rest.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let events = try await atom.enqueue(Departures(airport: "SEA")).serverSentEvents(reconnection: .standard)
+    /// for try await event in events {
+    ///     print(event.data)
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - reconnection: What happens when the connection ends; by default the stream ends too.

@@ -7,6 +7,12 @@ extension Service {
 
     /// Sends the request, tells the progress of its body, and decodes the response.
     ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let receipt = try await atom.enqueue(Photo.upload(file)).resume(
+    ///     progress: { print($0.fraction ?? 0) }, expecting: Receipt.self)
+    /// ```
+    ///
     /// - Parameters:
     ///   - progress: Called on the configuration's queue, at most thirty times a second, and always when the body has
     ///     been sent. It begins anew when the request is sent again.
@@ -37,6 +43,12 @@ extension Service {
     ///
     /// `timeout.resource` ends with the head of the response;
     /// `timeout.request` limits the time in which nothing arrives.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// try await atom.enqueue(Departures(airport: "SEA")).download(
+    ///     progress: { print($0.fraction ?? 0) }, to: file, isResumable: true)
+    /// ```
     ///
     /// - Parameters:
     ///   - progress: Called on the configuration's queue, at most thirty

@@ -23,6 +23,11 @@ public final class Service: Sendable {
     /// JSON, and ``DecodedResponse`` the model together with the response. A response without a body is `nil` for an
     /// optional; ``NoContent`` accepts it too.
     ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let flights = try await atom.enqueue(Departures(airport: "SEA")).resume(expecting: [Flight].self)
+    /// ```
+    ///
     /// - Parameter type: The type of the body. It must be usable on every
     ///   actor; <doc:MainActorByDefault> shows what that means.
     /// - Returns: The decoded body.
@@ -44,6 +49,12 @@ public final class Service: Sendable {
     ///
     /// It is ``resume(expecting:)`` where the status or a header field matters, too.
     ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let page = try await atom.enqueue(Departures(airport: "SEA")).resume(decoding: [Flight].self)
+    /// print(page.value.count, page.response["X-Total-Count"] ?? "unknown")
+    /// ```
+    ///
     /// - Parameter type: The type of the body.
     /// - Returns: The decoded body and its response.
     /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is cancelled, before or during the call.
@@ -55,6 +66,12 @@ public final class Service: Sendable {
     }
 
     /// Sends the request and returns the response.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let response = try await atom.enqueue(Departures(airport: "SEA")).resume()
+    /// print(response.statusCode ?? 0, response.data.count)
+    /// ```
     ///
     /// - Returns: The response, whose status is acceptable.
     /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is cancelled, before or during the call.
@@ -104,6 +121,13 @@ public final class Service: Sendable {
     /// trailing closure is called on the main actor if it begins with `@MainActor`. The configuration's queue doesn't
     /// matter. The request is started, or queued, before this method returns, and the completion is never called inside
     /// it.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let task = atom.enqueue(Departures(airport: "SEA")).resume(expecting: [Flight].self, onMainActor: { result in
+    ///     show(result)
+    /// })
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The type of the body.

@@ -65,7 +65,7 @@ public struct RequestBody: Sendable {
     ///
     /// When the request is prepared, the file must exist, be a regular file and be readable, or the request fails with
     /// ``RequestableError/invalidBody(_:)``. A file that changes while it is sent ends the exchange with
-    /// ``TransferError/Reason/bodyLengthChanged``, except over ``URLSessionTransport`` on Apple's systems, which
+    /// ``TransferError/Reason/bodyLengthChanged``, except over ``URLSessionTransport`` on Apple platforms, which
     /// read the file themselves.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(contentType: contentType, content: .file(url))

@@ -23,12 +23,23 @@ public struct ServiceConfiguration: Sendable {
     #endif
 
     /// How requests are signed.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// configuration.authenticationMethod = .basic(BasicCredential(username: "ann", password: password))
+    /// ```
     public var authenticationMethod: AuthenticationMethod
 
     /// The system's session configuration.
     public var configuration: SessionConfiguration
 
     /// The decoder of every model; don't change it while the service is in use.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// configuration.decoder.dateDecodingStrategy = .iso8601
+    /// configuration.decoder.keyDecodingStrategy = .convertFromSnakeCase
+    /// ```
     public var decoder: JSONDecoder
 
     /// The queue of completions and publishers; async calls return to their caller's isolation.
@@ -38,6 +49,11 @@ public struct ServiceConfiguration: Sendable {
     public var multipathServiceType: MultipathServiceType
 
     /// The deadlines of requests without their own.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// configuration.timeout = ServiceTimeout(request: 10, resource: 60)  // seconds
+    /// ```
     public var timeout: ServiceTimeout
 
     /// Whether what happens to every request is logged, without secrets.
@@ -57,6 +73,11 @@ public struct ServiceConfiguration: Sendable {
     /// An `Authorization` field takes the place of ``authenticationMethod``. It isn't sent for endpoints that need no
     /// authorization, and the allowed origins of that method don't apply to it. For a ``LinkedEndpoint`` that may not
     /// be signed only `Accept`, `User-Agent` and fields that begin with `Accept-` or `Content-` are added.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// configuration.headerItems = ["X-API-Key": key]
+    /// ```
     public var headerItems: [HeaderItem] = []
 
     /// Change each request before it is checked, in this order; none by default.
@@ -85,6 +106,11 @@ public struct ServiceConfiguration: Sendable {
     /// Whether requests of endpoints without their own policy are sent again after a failure.
     ///
     /// By default only what ``RetryPolicy/none`` names is sent again: once, and at once.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// configuration.retryPolicy = .standard
+    /// ```
     public var retryPolicy: RetryPolicy = .none
 
     /// The largest body in bytes that is collected in memory; 256 MiB by default.

@@ -23,7 +23,7 @@ public struct RequestLog: RequestObserver {
         self.write = write
     }
 
-    /// The unified log on Apple's systems, and standard error elsewhere.
+    /// The unified log on Apple platforms, and standard error elsewhere.
     public static func system(from minimumLevel: LogLevel = .info) -> RequestLog {
         RequestLog(from: minimumLevel) { level, line in
             #if canImport(os)
@@ -34,7 +34,7 @@ public struct RequestLog: RequestObserver {
         }
     }
 
-    /// Standard error, also on Apple's systems; for command-line tools.
+    /// Standard error, also on Apple platforms; for command-line tools.
     public static func standardError(from minimumLevel: LogLevel = .info) -> RequestLog {
         RequestLog(from: minimumLevel) { _, line in writeToStandardError(line) }
     }

@@ -51,6 +51,15 @@ public indirect enum AtomError: Error, Sendable {
 
 extension AtomError {
     /// How far the request got; ``Delivery/maybeSent`` if that isn't known.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// do {
+    ///     try await service.resume()
+    /// } catch where error.delivery == .notSent {
+    ///     print("The server has received nothing.")
+    /// }
+    /// ```
     public var delivery: Delivery {
         switch self {
         case .decoder, .response: .answered
@@ -139,6 +148,15 @@ extension AtomError {
     /// When another attempt makes sense, if the `Retry-After` of ``response(_:)`` or the session says so.
     ///
     /// The SDK has not waited for it: the policy doesn't say so, or it is after the request's deadline.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// do {
+    ///     try await service.resume()
+    /// } catch {
+    ///     if let date = error.retryAt { print("Try again at \(date).") }
+    /// }
+    /// ```
     public var retryAt: Date? {
         switch self {
         case .response(let response): response.notes?.retryAt
@@ -178,6 +196,16 @@ extension AtomError {
     ///
     /// The decoder is the service's, and a default `JSONDecoder` if that fails: the
     /// keys of an error often follow other rules than the models'.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// do {
+    ///     try await service.resume()
+    /// } catch {
+    ///     let problem = try error.decodeIfPresent(as: Problem.self)
+    ///     print(problem?.message ?? error.localizedDescription)
+    /// }
+    /// ```
     ///
     /// - Returns: The model, or `nil` when this error has no body.
     /// - Throws: The `DecodingError` of the service's decoder, and no ``AtomError``:

@@ -47,5 +47,14 @@ public struct ProblemDetails: Codable, Sendable, Hashable {
 extension AtomError {
     /// The problem document (RFC 9457) of the ``response-property``; `nil` if its
     /// media type isn't `application/problem+json`.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// do {
+    ///     try await service.resume()
+    /// } catch {
+    ///     print(error.problemDetails?.title ?? error.description)
+    /// }
+    /// ```
     public var problemDetails: ProblemDetails? { response.flatMap(ProblemDetails.init(of:)) }
 }

@@ -32,6 +32,15 @@ extension AtomError {
     }
 
     /// What the error means for the person who uses the app; if the token could not be refreshed, why.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// do {
+    ///     try await service.resume()
+    /// } catch {
+    ///     if error.situation == .signInRequired { print("Sign in again.") }
+    /// }
+    /// ```
     public var situation: Situation {
         switch self {
         case .response(let response): Situation(statusCode: response.statusCode)

@@ -31,39 +31,81 @@ public protocol Requestable: RequestableDefaults {
     /// that is a list is one item, ``HeaderItem/init(name:values:)``. An `Authorization` field takes precedence over the
     /// service's authentication method. `Host`, `Content-Length` and other fields that the transport writes are left
     /// out.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var headerItems: [HeaderItem]? { ["Accept-Language": "en"] }
+    /// ```
     var headerItems: [HeaderItem]? { get }
 
     /// The method; GET by default.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var method: HTTPMethod { .delete }
+    /// ```
     var method: HTTPMethod { get }
 
     /// The query; none by default, and an empty list adds no question mark.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var queryItems: [QueryItem]? { ["from": airport, "limit": 20] }
+    /// ```
     var queryItems: [QueryItem]? { get }
 
     /// Whether the request is signed; `true` by default.
     ///
     /// A request that needs no authorization never waits for a session and never carries its credential.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var requiresAuthorization: Bool { false }
+    /// ```
     var requiresAuthorization: Bool { get }
 
     /// The body; none by default.
     ///
     /// Use it with `.post`, `.put`, `.patch` and other method tokens, but not together with a body inside ``method``.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var method: HTTPMethod { .post }
+    /// var body: RequestBody? { .json(booking) }
+    /// ```
     var body: RequestBody? { get }
 
     /// The deadlines of this request; `nil`, the default, uses the service's.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var timeout: ServiceTimeout? { ServiceTimeout(request: 10, resource: 60) }  // seconds
+    /// ```
     var timeout: ServiceTimeout? { get }
 
     /// Whether the request is sent again after a failure; `nil`, the default, uses the service's policy.
     ///
     /// Write `RetryPolicy.none`, because a bare `.none` is `nil` here.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var retryPolicy: RetryPolicy? { .standard }
+    /// ```
     var retryPolicy: RetryPolicy? { get }
 
     /// Whether the request may be sent again after the server may have received
     /// it; `nil`, the default, is ``Idempotency/byMethod``.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var method: HTTPMethod { .post }
+    /// var idempotency: Idempotency? { .byKey }  // sends the field Idempotency-Key
+    /// ```
     var idempotency: Idempotency? { get }
 
     /// Whether the request shares the exchange of an identical one that is in flight; `false` by default.
     ///
-    /// It has an effect only for GET. <doc:SharingIdenticalRequests> says what counts as identical.
+    /// It has an effect only for GET. <doc:DefiningRequests#Share-identical-requests> says what counts as identical.
     var sharesIdenticalRequests: Bool { get }
 
     /// The same as ``sharesIdenticalRequests``, by the name that Atom 5 has for it; `false` by default.
@@ -72,14 +114,29 @@ public protocol Requestable: RequestableDefaults {
     var allowsDeduplication: Bool { get }
 
     /// The status codes that count as success, 206 only if a range was asked for; 200…299 by default.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var acceptableStatusCodes: ClosedRange<Int> { 200...304 }
+    /// ```
     var acceptableStatusCodes: ClosedRange<Int> { get }
 
     /// The server's scheme, host and port.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    /// ```
     ///
     /// - Throws: An ``AtomError``, or anything else, which arrives as ``RequestableError/endpointFailed(_:cause:)``.
     func baseURL() throws -> BaseURL
 
     /// The path; empty by default.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// func path() throws(AtomError) -> URLPath { try URLPath("/v1/flights/\(number)") }
+    /// ```
     ///
     /// - Throws: An ``AtomError``, or anything else, which arrives as ``RequestableError/endpointFailed(_:cause:)``.
     func path() throws -> URLPath

@@ -117,7 +117,7 @@ extension TransportTrial {
         let allowed: Set = [
             "host", "content-length", "transfer-encoding", "connection", "expect", "te", "trailer", "accept-encoding",
             "user-agent",
-            // By URLSession on Apple's systems, the last three to an upload.
+            // By URLSession on Apple platforms, the last three to an upload.
             "accept-language", "upload-draft-interop-version", "upload-complete", "upload-length",
         ]
         let given = Set(Self.fields.map { $0.0.lowercased() })

@@ -25,7 +25,7 @@ import Testing
         #expect(report.failures.map(\.name) == [fault.check.rawValue])
     }
 
-    @Test("What URLSession adds on Apple's systems may be added")
+    @Test("What URLSession adds on Apple platforms may be added")
     func addedByTheSystem() async throws {
         try await TransportContract.check([.headerFieldsAreNotAdded], patience: .seconds(120)) {
             AddingTransport(fields: [

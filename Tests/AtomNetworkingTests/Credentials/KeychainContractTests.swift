@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// The store in the Keychain without the Keychain, which only Apple's systems
+/// The store in the Keychain without the Keychain, which only Apple platforms
 /// have.
 private final class StoreInFakeKeychain: RefreshIntentRecording {
     private let keeper: CredentialKeeper<KeychainMedium<FakeKeychain>>

@@ -6,7 +6,7 @@
 
     @testable import AtomNetworking
 
-    /// The table of texts in *Handling errors*; other versions of libcurl have other
+    /// The table of texts in *Troubleshooting*; other versions of libcurl have other
     /// words for some.
     @Suite(
         .enabled(if: CurlTransport.libraryVersion?.hasPrefix("7.88.") == true, "libcurl is another version"),
@@ -175,7 +175,7 @@
         @Test("The table in the article has what is said")
         func table() async throws {
             let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../../Documentation/AtomNetworking.docc/ErrorTexts.md")
+                .appendingPathComponent("../../../Documentation/AtomNetworking.docc/Troubleshooting.md")
             let text = try String(contentsOf: article, encoding: .utf8)
             let rows = try await rows().map(\.text)
             #expect(rows.count >= 20)

@@ -39,7 +39,7 @@ import Foundation
 /// must not call the store's other methods, except `load` and the ones for the refresh note: they would wait for the
 /// end of the exchange. All errors of the store itself are ``TokenStoreError``.
 ///
-/// **On Apple's systems** the file is left out of backups, because a restored one would clone the refresh token. Before
+/// **On Apple platforms** the file is left out of backups, because a restored one would clone the refresh token. Before
 /// the device is unlocked for the first time a protected file can't be read: ``TokenStoreError/locked``. The system
 /// ends an app that is suspended while it holds a lock in a shared container (0xdead10cc), so the store asks for time,
 /// and gives the lock back when that is over. For an app without extensions use `KeychainTokenCredentialStore` instead.

@@ -8,7 +8,7 @@
     /// as a refresh in the background needs it. It isn't transferred to other devices, where a refresh token would be
     /// used a second time, and isn't deleted with the app.
     ///
-    /// <!-- not compiled: there is a Keychain on Apple's systems only -->
+    /// <!-- not compiled: there is a Keychain on Apple platforms only -->
     /// ```swift
     /// let store = KeychainTokenCredentialStore(service: "com.example.airline", account: "tokens")
     /// ```

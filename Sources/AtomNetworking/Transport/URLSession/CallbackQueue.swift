@@ -71,7 +71,7 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
             return body()
         }
     #else
-        /// Calls functions of URLSession; none waits on Apple's systems.
+        /// Calls functions of URLSession; none waits on Apple platforms.
         func call<T>(_ body: () -> T) -> T { body() }
     #endif
 }

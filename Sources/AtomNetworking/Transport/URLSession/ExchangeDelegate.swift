@@ -390,7 +390,7 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
 
     /// Passes the head of the final response on, unless it is refused; called on the delegate's queue.
     func pass(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
-        // Apple's systems also make one of each part of a `multipart/x-mixed-replace`.
+        // Apple platforms also make one of each part of a `multipart/x-mixed-replace`.
         guard statusCode == nil, fault == nil else { return }
         fault = response.fault
         guard fault == nil else { return }

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The default transport on Apple's systems: one URLSession with data tasks and a session delegate.
+/// The default transport on Apple platforms: one URLSession with data tasks and a session delegate.
 ///
 /// It follows no redirect, answers no challenge of a request, and stores no cookie, cache or credential. Challenges of
 /// the connection are the system's, or your `challenge`'s. It works around defects of Foundation on Linux.

@@ -35,7 +35,7 @@ struct WireFailure {
         return .unnamed(error as NSError)
     }
 
-    /// URLSession on Apple's systems also reports errors of the system's calls.
+    /// URLSession on Apple platforms also reports errors of the system's calls.
     private func problem(_ error: POSIXError) -> WireProblem {
         switch error.code {
         case .ECONNREFUSED: .refused

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The errors of URLSession on Apple's systems, which can be made anywhere.
+/// The errors of URLSession on Apple platforms, which can be made anywhere.
 @Suite(.limited) struct AppleFailureTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let error: any Error

@@ -56,7 +56,7 @@ import Testing
         for coding in ["", ",", "gzip", "gzip, chunked", "chunked, chunked", "chunked;q=1", "xchunked"] {
             #expect(try fault("Transfer-Encoding", coding)?.contains("transfer coding") == true)
         }
-        // Apple's systems also say it of what they have decoded.
+        // Apple platforms also say it of what they have decoded.
         #expect(try fault("Transfer-Encoding", "identity") == nil)
         #expect(try fault("Content-Encoding", "gzip") == nil)
     }
@@ -76,7 +76,7 @@ import Testing
         }
         exchange.pass(try head(200, ["Content-Length": isRefused ? "5, 6" : "9"]))
         exchange.pass(.data(Data("a".utf8)))
-        // Of a part, as Apple's systems make them.
+        // Of a part, as Apple platforms make them.
         exchange.pass(try head(500, ["Content-Length": "1"]))
         exchange.pass(try head(200, ["Content-Length": "5, 6"]))
         exchange.pass(.data(Data("b".utf8)))
