@@ -1,10 +1,10 @@
-// What Foundation declares on Apple's systems and not on Linux, written after
+// What Foundation declares on Apple platforms and not on Linux, written after
 // Apple's documentation. Nothing here is ever run: `.ci/check-apple` type-checks
 // the SDK against it.
 //
 // Where Apple's SDKs differ from one another, the strictest form is used. Only
 // what the SDK uses is declared, so that a mistyped name is an error. A delegate
-// method that is optional on Apple's systems is required here, because there a
+// method that is optional on Apple platforms is required here, because there a
 // method with a wrong signature is never called.
 
 @_exported import Darwin

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 
 // An app in SwiftUI, set up like a new project of Xcode's: the main actor is the default isolation. The view models
-// compile and are tested on Linux too; the views need one of Apple platforms.
+// compile and are tested on Linux too; the views need one of the Apple platforms.
 
 import PackageDescription
 

@@ -53,7 +53,7 @@ public struct Atom: Sendable {
     ///
     /// It opens no connection before the first request.
     ///
-    /// <!-- given the airline -->
+    /// <!-- given: import AtomNetworking -->
     /// ```swift
     /// let timeout = ServiceTimeout(request: 10, resource: 60)  // seconds
     /// let atom = Atom(serviceConfiguration: ServiceConfiguration(timeout: timeout))

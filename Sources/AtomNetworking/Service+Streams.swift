@@ -72,7 +72,7 @@ extension Service {
     ///
     /// <!-- given the airline -->
     /// ```swift
-    /// let events = try await atom.enqueue(Departures(airport: "SEA")).serverSentEvents(reconnection: .standard)
+    /// let events = try await atom.enqueue(Departures(airport: "SEA")).serverSentEvents(reconnection: .automatic())
     /// for try await event in events {
     ///     print(event.data)
     /// }

@@ -52,7 +52,7 @@ public final class Service: Sendable {
     /// <!-- given the airline -->
     /// ```swift
     /// let page = try await atom.enqueue(Departures(airport: "SEA")).resume(decoding: [Flight].self)
-    /// print(page.value.count, page.response["X-Total-Count"] ?? "unknown")
+    /// print(page.model.count, page.response.headerFields["X-Total-Count"] ?? "unknown")
     /// ```
     ///
     /// - Parameter type: The type of the body.

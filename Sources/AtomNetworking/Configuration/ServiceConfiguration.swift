@@ -26,7 +26,7 @@ public struct ServiceConfiguration: Sendable {
     ///
     /// <!-- given the airline -->
     /// ```swift
-    /// configuration.authenticationMethod = .basic(BasicCredential(username: "ann", password: password))
+    /// configuration.authenticationMethod = .basic(BasicCredential(password: password, username: "ann"))
     /// ```
     public var authenticationMethod: AuthenticationMethod
 

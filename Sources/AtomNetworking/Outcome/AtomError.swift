@@ -56,8 +56,8 @@ extension AtomError {
     /// ```swift
     /// do {
     ///     try await service.resume()
-    /// } catch where error.delivery == .notSent {
-    ///     print("The server has received nothing.")
+    /// } catch {
+    ///     if error.delivery == .notSent { print("The server has received nothing.") }
     /// }
     /// ```
     public var delivery: Delivery {
