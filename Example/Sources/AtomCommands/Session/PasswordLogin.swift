@@ -31,8 +31,12 @@ struct PasswordLogin: TokenCredentialProvider {
         let endpoint = SignInEndpoint(
             airline: airline, user: NameAndSecret(name: user, secret: password),
             client: ClientCredential(id: clientID))
+        // A redirect could take the password to another server.
+        var configuration = ServiceConfiguration()
+        configuration.redirectLimit = nil
         do throws(AtomError) {
-            return try await Atom().enqueue(endpoint).resume(expecting: TokenCredential.self)
+            return try await Atom(serviceConfiguration: configuration).enqueue(endpoint)
+                .resume(expecting: TokenCredential.self)
         } catch {
             let answer = try? error.decodeIfPresent(as: OAuthError.self)
             let isRefused = answer?.code == "invalid_grant"

@@ -23,11 +23,13 @@ public final class LoginPrompt: TokenCredentialProvider {
 
     /// - Parameters:
     ///   - base: The address of the server.
-    ///   - identity: Sends the passwords. It has no session, so it never waits
-    ///     for this prompt.
-    public init(base: BaseURL, identity: Atom = Atom()) {
+    ///   - identity: Sends the passwords. It has no session, so it never waits for this prompt, and follows no
+    ///     redirects, which could take a password to another server.
+    public init(base: BaseURL, identity: Atom? = nil) {
         self.base = base
-        self.identity = identity
+        var configuration = ServiceConfiguration()
+        configuration.redirectLimit = nil
+        self.identity = identity ?? Atom(serviceConfiguration: configuration)
     }
 
     /// Shows the prompt until somebody has signed in or has closed it; called by
