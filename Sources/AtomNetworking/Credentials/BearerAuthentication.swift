@@ -69,7 +69,7 @@ public struct BearerAuthentication: Sendable {
     /// The longest time before its expiry in which a token is refreshed.
     ///
     /// The default is 30 s, and zero with a provider alone, which may show a login
-    /// screen. The leeway is never more than a quarter of the token's lifetime.
+    /// screen. The leeway is never more than a quarter of the lifetime that the token has when the SDK first reads it.
     public var leeway: Duration = .seconds(30)
 
     /// The longest time a refresh may take; those who wait have their own deadlines.

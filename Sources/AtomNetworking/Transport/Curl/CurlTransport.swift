@@ -37,8 +37,8 @@
         ///   - clientCertificate: The certificate that the client shows to a server
         ///     that asks for one.
         ///   - publicKeyPins: The digests of the public keys of which a server must
-        ///     have one, in addition to a valid certificate; empty, the default,
-        ///     accepts every key. They apply to every server of the transport. Pin
+        ///     have one in its own certificate, in addition to a valid one; empty, the
+        ///     default, accepts every key. They apply to every server of the transport. Pin
         ///     a second key that you hold in reserve, so that the server can change
         ///     its key.
         ///   - proxy: The proxy; by default what the environment names.
