@@ -44,7 +44,7 @@ public struct Atom: Sendable {
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
     /// The version of the package, for HAR files; `.ci/release` compares what else names it.
-    package static let packageVersion = "1.0.0"
+    package static let packageVersion = "1.1.0"
 
     let sharing: RequestSharing
     var manager: RequestableQueueManager { sharing.manager }

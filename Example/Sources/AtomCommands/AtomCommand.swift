@@ -13,7 +13,7 @@ public struct AtomCommand: AsyncParsableCommand {
             expires, and shares a session as two processes would. It takes a few seconds and exits with status 0 if \
             everything was as expected.
             """,
-        version: "atom, the example of AtomNetworking 1.0.0",
+        version: "atom, the example of AtomNetworking 1.1.0",
         subcommands: [
             TourCommand.self, ServeCommand.self, LoginCommand.self, WhoamiCommand.self, LogoutCommand.self,
             RequestCommand.self, UploadCommand.self, DownloadCommand.self, StreamCommand.self, StormCommand.self,
