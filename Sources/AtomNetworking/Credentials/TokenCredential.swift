@@ -64,7 +64,7 @@ extension TokenCredential {
         case idToken = "id_token"
     }
 
-    /// Reads what ``encode(to:)`` writes, and what other libraries wrote.
+    /// Reads the response of a token endpoint, what ``encode(to:)`` writes, and what other libraries wrote.
     ///
     /// The expiry is `expires_at`, or otherwise `expires_in`, counted from now: by the
     /// ``ServiceConfiguration/timeSource`` of the service whose response it is in, if it is in one. Without either it
