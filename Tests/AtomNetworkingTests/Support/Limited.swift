@@ -29,7 +29,8 @@ nonisolated struct Limited: SuiteTrait, TestTrait, TestScoping {
         // The trait of the outermost suite takes the place, and the innermost has the limit.
         guard Self.run == nil else { return try await body() }
         let limit = test.traits.compactMap { $0 as? Self }.last?.limit ?? limit
-        await Places.all.take()
+        // What takes longest goes first, or the run would end with it alone on the processors.
+        await Places.all.take(isFirst: limit > Self.limited.limit)
         defer { Places.all.giveBack() }
         try await Self.run("“\(test.displayName ?? test.name)” at \(test.sourceLocation)", within: limit, body)
     }
@@ -69,7 +70,7 @@ nonisolated struct Limited: SuiteTrait, TestTrait, TestScoping {
 
     @TaskLocal static var run: Run?
 
-    /// Who runs side by side: first come, first served.
+    /// Who runs side by side: first come, first served, but for those that take longest.
     ///
     /// No test waits for another one, so every place is given back.
     nonisolated final class Places: @unchecked Sendable {
@@ -83,19 +84,21 @@ nonisolated struct Limited: SuiteTrait, TestTrait, TestScoping {
 
         init(_ count: Int) { free = count }
 
-        func take() async {
+        func take(isFirst: Bool = false) async {
             await withCheckedContinuation { continuation in
                 let isFree = lock.withLock {
                     guard free == 0 else {
                         free -= 1
                         return true
                     }
-                    waiting.append(continuation)
+                    waiting.insert(continuation, at: isFirst ? 0 : waiting.endIndex)
                     return false
                 }
                 if isFree { continuation.resume() }
             }
         }
+
+        var waitingCount: Int { lock.withLock { waiting.count } }
 
         func giveBack() {
             let next: CheckedContinuation<Void, Never>? = lock.withLock {

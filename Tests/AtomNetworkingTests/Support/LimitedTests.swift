@@ -22,6 +22,25 @@ struct LimitedTests {
         #expect(running.value.all == 100)
     }
 
+    @Test("What takes longest goes first of those that wait")
+    func longestFirst() async {
+        let places = Limited.Places(1)
+        await places.take()
+        let order = Locked<[String]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for (index, name) in ["a", "b", "long"].enumerated() {
+                group.addTask {
+                    await places.take(isFirst: name == "long")
+                    order.with { $0.append(name) }
+                    places.giveBack()
+                }
+                while places.waitingCount <= index { await Task.yield() }
+            }
+            places.giveBack()
+        }
+        #expect(order.value == ["long", "a", "b"])
+    }
+
     @Test("A test that hangs is cancelled, and says what it awaited")
     func hangs() async throws {
         let problem = await #expect(throws: Limited.Overdue.self) {
