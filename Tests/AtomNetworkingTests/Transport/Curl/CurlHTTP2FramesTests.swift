@@ -79,9 +79,12 @@
                         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
                     elif way in ("window", "priority"):
                         flood = frame(8, 0, 0, b"\\0\\0\\0\\1") if way == "window" else frame(2, 0, 99, bytes(5))
-                        for count in range(1 << 40):
-                            line.sendall(flood * 20000)
-                            if count == 20: REACHED.set()
+                        try:
+                            for count in range(1 << 40):
+                                line.sendall(flood * 20000)
+                                if count == 20: REACHED.set()
+                        # Some libcurls end such a connection before that.
+                        finally: REACHED.set()
                     elif way == "cut":
                         line.sendall(frame(1, 4, stream, b"\\x88\\x0f\\x0d\\x0210") + frame(0, 0, stream, b"first"))
                         FREE.wait()
