@@ -104,8 +104,8 @@ extension Atom {
     ///
     /// The first element is the present state. If the token store hasn't been read yet, that is
     /// ``SessionState/unknown``; the store is then read, and the next element says whether a user is signed in. After
-    /// that each change follows. So a view that shows a login screen needs nothing else, also after a restart. A final
-    /// 401 of a request is no change of the session. A slow listener may miss states that were followed by others.
+    /// that each change follows. So a view can follow the session from the start of the app. A final 401 of a
+    /// request is no change of the session. A slow listener may miss states that were followed by others.
     ///
     /// Each access returns a separate sequence. It ends with the session. For a service without bearer tokens it is
     /// ``SessionState/signedOut``, and ends. If the store can't be read, the state stays unknown until a request or

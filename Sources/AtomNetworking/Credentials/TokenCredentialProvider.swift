@@ -8,7 +8,7 @@
 /// ``ServiceTimeout/resource`` than 30 seconds, as in <doc:BringYourOwnToken>, which shows a whole login screen.
 ///
 /// <!-- given:
-/// @MainActor func presentLogin() async throws -> TokenCredential { throw CancellationError() }
+/// func presentLogin() async throws -> TokenCredential { throw CancellationError() }
 /// -->
 /// ```swift
 /// import AtomNetworking

@@ -1,4 +1,4 @@
-/// The header fields of a message, in order, with repeats.
+/// The header fields of a message, in order, with repeats: a collection of ``HeaderItem``.
 ///
 /// Names are compared without regard to case (RFC 9110 §5.1). Nothing is checked: an
 /// endpoint's fields are before, and a server's are kept as received.

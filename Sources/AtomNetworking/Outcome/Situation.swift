@@ -33,6 +33,10 @@ extension AtomError {
 
     /// What the error means for the person who uses the app; if the token could not be refreshed, why.
     ///
+    /// A temporary status of the token endpoint is ``Situation-swift.enum/serverProblem``, any other, such as a 401 with
+    /// `invalid_client`, is ``Situation-swift.enum/other``. An ``AtomError`` that a ``TokenCredentialProvider`` throws
+    /// counts as itself, and every other error of a provider is ``Situation-swift.enum/signInRequired``.
+    ///
     /// <!-- given the airline -->
     /// ```swift
     /// do {
