@@ -27,9 +27,7 @@ public struct Torture {
     private var names: [String] = []
 
     /// The most that a family may make the process grow by.
-    ///
-    /// The address sanitizer keeps what has been released.
-    private static let maximumGrowth = dlsym(nil, "__asan_init") == nil ? 256 << 20 : Int.max
+    private static let maximumGrowth = 256 << 20
     private static let lanes = 8
     /// How long a behaviour may say nothing.
     private static let silence: Int32 = 120_000
