@@ -200,8 +200,12 @@ private struct Desk: Sendable {
         let form = chance.number(0...9)
         let isChunked = (2..<5).contains(form)
         var plan: Plan
+        // A body that is cut behind its end is whole.
+        var last = body.count - 1
         if form < 2, request["Accept-Encoding"]?.contains("gzip") == true {
-            plan = Plan(.status(200, headers: json + [("Content-Encoding", "gzip")], body: Gzip.data(body)))
+            let packed = Gzip.data(body)
+            last = packed.count - 1
+            plan = Plan(.status(200, headers: json + [("Content-Encoding", "gzip")], body: packed))
         } else if form < 5 {
             let half = body.count / 2
             plan = Plan(.chunked([body.prefix(half), body.dropFirst(half)].map { Data($0) }, headers: json))
@@ -212,7 +216,7 @@ private struct Desk: Sendable {
         switch chance.number(0...999) {
         case 0..<20 where !(isChunked && takesHalfForWhole):
             books.count("responses that were cut")
-            plan.response = plan.response.cut(at: .bodyByte(Int64(chance.number(0...60))))
+            plan.response = plan.response.cut(at: .bodyByte(Int64(chance.number(0...min(60, last)))))
             plan.isWhole = false
         case 20..<30: plan.response = plan.response.dripping(bytes: 100, everyMilliseconds: 2)
         case 30..<60: plan.response = plan.response.closing()
