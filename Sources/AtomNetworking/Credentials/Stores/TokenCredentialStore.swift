@@ -26,7 +26,7 @@
 public protocol TokenCredentialStore: AnyObject, Sendable {
     /// The stored tokens; `nil` when there are none.
     ///
-    /// The SDK calls it, and so may your app, at any time: with a store of the SDK that reads what is stored.
+    /// Your app may call it, too, at any time: each store of the SDK then reads what is stored.
     ///
     /// - Throws: Any error when they can't be read.
     func load() async throws -> TokenCredential?
