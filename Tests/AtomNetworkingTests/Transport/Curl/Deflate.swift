@@ -50,6 +50,11 @@
             return ~checksum
         }
 
+        /// The byte of eight bits from a place on, the lowest first.
+        private static func byte(of bits: [UInt8], at start: Int) -> UInt8 {
+            bits[start..<start + 8].reversed().reduce(0) { $0 << 1 | $1 }
+        }
+
         /// A deflate stream that never ends, 158 times as large as it looks.
         ///
         /// After one literal each 13 bits repeat it 258 times (RFC 1951 §3.2.6).
@@ -63,9 +68,7 @@
                 append(0b1100_0101, 8)
                 append(0, 5)
             }
-            let start = (0..<15).map { byte in
-                (0..<8).reduce(UInt8(0)) { $0 | bits[8 * byte + $1] << UInt8($1) }
-            }
+            let start = (0..<15).map { byte(of: bits, at: 8 * $0) }
             // Eight repeats are 13 bytes, which come again and again.
             var bytes = Data(start.prefix(2))
             for _ in 0..<(repeats / 8) { bytes += start.suffix(13) }
@@ -86,9 +89,7 @@
                 append(8, 5)
                 bits += [0, 1, 1]
             }
-            let start = (0..<26).map { byte in
-                (0..<8).reduce(UInt8(0)) { $0 | bits[8 * byte + $1] << UInt8($1) }
-            }
+            let start = (0..<26).map { byte(of: bits, at: 8 * $0) }
             var bytes = gzipHead + start.prefix(24)
             for _ in 0..<repeats { bytes += start.suffix(2) }
             return bytes
