@@ -10,8 +10,8 @@ import Foundation
 /// cookie for `.com`, traps on a name with characters of more than one code unit, and stores only one of `sid` for
 /// `/api` and `apisid` for `/`. Its storage may write to disk and call observers: no lock is held then.
 ///
-/// Cookies belong to an *era*: it ends when somebody has gone from the session, or when
-/// the app removes the cookies. What an older era's attempt brings home isn't kept.
+/// Cookies are one person's: they go when somebody has gone from the session, or when the app removes them. What
+/// earlier attempts bring home isn't kept then.
 final class CookieStore: @unchecked Sendable {
     /// How many `Set-Cookie` lines of one response are read, as with curl.
     static let maximumPerAnswer = 50
@@ -21,54 +21,55 @@ final class CookieStore: @unchecked Sendable {
 
     private struct Content {
         var jar = CookieJar()
-        var era = 0
-        var departures = 0
-
-        mutating func beginEra() {
-            era += 1
-            jar = CookieJar()
-        }
+        /// Whose they are.
+        var tenure = Tenure.nobody
     }
 
     private let content = Guarded(Content())
 
     init(system: HTTPCookieStorage?) { storage = system }
 
-    /// The era in which an attempt is sent, and whether there may be cookies for it;
-    /// none if more people have gone from the session than when it was signed.
-    func era(since departures: Int) -> (Int, mayHaveCookies: Bool) {
+    /// Gives the cookies to whose they are now.
+    ///
+    /// - Returns: The tenure with its cookies, and whether there may be any; none if others have come since.
+    func give(to tenure: Tenure) -> (Tenure, mayHaveCookies: Bool) {
         content.withLock { content in
-            if departures > content.departures {
-                content.departures = departures
-                content.beginEra()
+            let given = tenure.with(cookiesOf: content.tenure)
+            if given.isAfterDeparture(since: content.tenure) {
+                content.tenure = given
+                content.jar = CookieJar()
             }
-            guard departures == content.departures else { return (-1, false) }
-            return (content.era, storage != nil || !content.jar.isEmpty)
+            return (given, given.hasSameCookies(as: content.tenure) && (storage != nil || !content.jar.isEmpty))
         }
     }
 
     /// Removes all cookies, and those that attempts in flight bring home.
     func removeAll() {
-        content.withLock { $0.beginEra() }
+        content.withLock { content in
+            content.tenure.cookiesAreRemoved()
+            content.jar = CookieJar()
+        }
         for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
     }
 
-    func field(for address: CookieAddress, of era: Int, at now: Date) -> String? {
+    func field(for address: CookieAddress, of tenure: Tenure, at now: Date) -> String? {
         guard let storage else {
-            return content.withLock { era == $0.era ? $0.jar.field(for: address, at: now) : nil }
+            return content.withLock {
+                tenure.hasSameCookies(as: $0.tenure) ? $0.jar.field(for: address, at: now) : nil
+            }
         }
-        guard content.withLock({ era == $0.era }) else { return nil }
+        guard content.withLock({ tenure.hasSameCookies(as: $0.tenure) }) else { return nil }
         var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
         // The order of creation isn't known: the name decides.
         for index in matching.indices { matching[index].creation = UInt64(index) }
         return CookieField(of: matching).value
     }
 
-    func keep(_ fields: HeaderFields, from address: CookieAddress, of era: Int, at now: Date) {
+    func keep(_ fields: HeaderFields, from address: CookieAddress, of tenure: Tenure, at now: Date) {
         for line in fields.values(for: "Set-Cookie").prefix(Self.maximumPerAnswer) {
             guard let cookie = Cookie(line, from: address, at: now) else { continue }
             let isCurrent = content.withLock { content in
-                guard era == content.era else { return false }
+                guard tenure.hasSameCookies(as: content.tenure) else { return false }
                 if storage == nil { content.jar.keep(cookie, from: address, at: now) }
                 return true
             }
@@ -79,7 +80,7 @@ final class CookieStore: @unchecked Sendable {
                 guard let cookie = HTTPCookie(cookie) else { continue }
                 storage.setCookie(cookie)
                 // The app may have removed all of them meanwhile.
-                if content.withLock({ era != $0.era }) { storage.deleteCookie(cookie) }
+                if content.withLock({ !tenure.hasSameCookies(as: $0.tenure) }) { storage.deleteCookie(cookie) }
             }
         }
     }

@@ -61,11 +61,12 @@ public struct AllowedOrigins: Sendable, Hashable {
                 + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")
     }
 
-    /// Whether this signatory signs a request for a server's link.
-    func signs(_ link: LinkedEndpoint.Link, by signatory: Signatory?) -> Bool {
+    /// Whether a request for a server's link is signed by what signs in this tenure.
+    func signs(_ link: LinkedEndpoint.Link, in tenure: Tenure) -> Bool {
         guard allows(link.target.origin) else { return false }
-        let owner = link.owner?.signatory
-        return namesOrigins || link.target.origin == link.source && (owner == .anyone || owner == signatory)
+        guard !namesOrigins else { return true }
+        return link.target.origin == link.source
+            && (link.tenure == .anyone || link.tenure?.hasSameSigner(as: tenure) == true)
     }
 
     /// - Parameter option: The variable that allows some.

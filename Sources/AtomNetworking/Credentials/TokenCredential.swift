@@ -50,6 +50,9 @@ public struct TokenCredential: Model, Hashable {
     func hasTokens(of other: TokenCredential) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken
     }
+
+    /// Whether it is the same expiry, for a store that keeps whole seconds only.
+    func expires(at date: Date) -> Bool { expiresAt == date || abs(expiresAt.timeIntervalSince(date)) < 1 }
 }
 
 extension TokenCredential {

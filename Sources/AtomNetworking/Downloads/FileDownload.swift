@@ -55,7 +55,7 @@ final class FileDownload: ResponseDestination {
         var file: DownloadFile?
         var isGivenUp = false
         /// Whose download it is; `nil` if no session signs it.
-        var holder: SessionHolder?
+        var tenure: Tenure?
         /// The exchange, as long as the session has to tell it of a sign-out.
         var entered: Exchange?
     }
@@ -130,7 +130,7 @@ final class FileDownload: ResponseDestination {
 
     /// The session need not know of it any more.
     fileprivate func leave() {
-        if let entered = state.withLock({ $0.entered.take() }) { session?.pauseEnded(entered) }
+        if let entered = state.withLock({ $0.entered.take() }) { session?.leaves(entered) }
     }
 
     /// Whether the file may take its place: whoever asked for it is still signed in.
@@ -138,8 +138,8 @@ final class FileDownload: ResponseDestination {
     /// What another process has stored is most often the same person's. If it is not, somebody else may have written
     /// there since.
     fileprivate var isStillWanted: Bool {
-        guard let session, let holder = state.withLock({ $0.holder }) else { return true }
-        return session.holder == holder || session.isStill(of: holder) && place.isUnchanged
+        guard let session, let tenure = state.withLock({ $0.tenure }) else { return true }
+        return session.tenure.isUnbroken(since: tenure) || session.mayRead(tenure) && place.isUnchanged
     }
 
     /// Gives a file up, and with it what is known of it.
@@ -158,13 +158,17 @@ final class FileDownload: ResponseDestination {
 
     // MARK: What is asked for
 
-    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] {
-        let people = attempt.hasLeftOrigin ? nil : people(of: attempt, asker)
+    func willSend(_ attempt: Attempt, by pass: Pass, cookie: String?) -> [HeaderItem]? {
+        var people: Set<String>?
+        if !attempt.hasLeftOrigin {
+            people = self.people(of: attempt, pass, cookie)
+            guard people != nil else { return nil }
+        }
         let location = location(of: attempt)
         return state.withLock { state in
             // Another origin isn't told who asks, but what it sends is for whom the first one has sent there.
             if let people { state.people = people }
-            if !attempt.hasLeftOrigin { state.holder = asker.signer?.holder }
+            if !attempt.hasLeftOrigin { state.tenure = pass.tokenNumber == nil ? nil : pass.tenure }
             state.location = location
             state.method = attempt.method
             state.asksAgain = false
@@ -180,19 +184,20 @@ final class FileDownload: ResponseDestination {
         }
     }
 
-    /// Who asks: the session's person, or whoever has the credentials.
-    private func people(of attempt: Attempt, _ asker: Asker) -> Set<String> {
+    /// Who asks: the session's person, or whoever has the credentials; `nil` if the session has another token by now.
+    private func people(of attempt: Attempt, _ pass: Pass, _ cookie: String?) -> Set<String>? {
         guard let address else { return [] }
         var credentials = attempt.headerFields.filter { CredentialName.isOne($0.name) }.map {
             "\($0.name.lowercased()): \($0.value)"
         }
-        guard let signer = asker.signer else {
-            credentials += ["authorization: \(asker.authorization ?? "")", "cookie: \(asker.cookie ?? "")"]
+        guard let number = pass.tokenNumber else {
+            credentials += ["authorization: \(pass.authorization ?? "")", "cookie: \(cookie ?? "")"]
             return [SHA256.hex(([address] + credentials).joined(separator: "\n"))]
         }
+        guard let tokens = session?.gate.tokens(of: number) else { return nil }
         // The service's cookies are those of the session's person.
         return Set(
-            (["\(signer.mark) \(signer.holder)"] + signer.tokens).map {
+            ([pass.tenure.mark] + tokens).map {
                 SHA256.hex(([address, "session: \($0)"] + credentials).joined(separator: "\n"))
             })
     }
@@ -212,8 +217,6 @@ final class FileDownload: ResponseDestination {
         if asksForRest, statusCode == 206 || statusCode == 416 { return true }
         return isAcceptable && (200...299).contains(statusCode) && ![204, 205].contains(statusCode) && method != "HEAD"
     }
-
-    var cookies: CookieOrigin? { nil }
 
     func revoke() -> Bool { state.withLock { $0.file != nil || $0.entered != nil } }
 
@@ -239,12 +242,12 @@ final class FileDownload: ResponseDestination {
             return state.isGivenUp
         }
         if isGivenUp { return true }
-        guard session.pauses(exchange) else {
+        guard session.enters(exchange) else {
             leave()
             return false
         }
         // Nobody waits any more by now.
-        if state.withLock({ $0.isGivenUp }) { session.pauseEnded(exchange) }
+        if state.withLock({ $0.isGivenUp }) { session.leaves(exchange) }
         return true
     }
 

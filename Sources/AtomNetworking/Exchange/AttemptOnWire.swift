@@ -10,10 +10,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     let exchange: Exchange
     let request: TransportRequest
-    /// The era of the service's cookies in which it was sent.
-    let cookieEra: Int
-    /// How many people had gone from the session when it was signed.
-    let departures: Int
+    /// Whose response it brings: what another origin sends is for whom the last attempt at its own was made.
+    let tenure: Tenure
 
     var deadlinePlace = DeadlinePlace()
 
@@ -40,13 +38,11 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     @exclusivity(unchecked) var sent: Int64 = 0
 
     init(
-        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0,
-        departures: Int = 0
+        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, tenure: Tenure = .nobody
     ) {
         self.exchange = exchange
         self.request = request
-        self.cookieEra = cookieEra
-        self.departures = departures
+        self.tenure = tenure
         self.sink = sink
     }
 

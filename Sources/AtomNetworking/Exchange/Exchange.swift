@@ -9,19 +9,19 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     // The deadline queue and the session use these, each under its own lock, so no two accesses overlap (SE-0176); to
     // check for that here and in the attempt costs 1,300 instructions a request. All other properties are constant.
     @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
-    @exclusivity(unchecked) var sessionPlace: SessionPlace?
+    @exclusivity(unchecked) var ticket: SessionTicket?
 
     let manager: RequestableQueueManager
     private let signing: AttemptSigning
-    private let outcomes: OutcomeTerms
+    private let outcomes: OutcomeMaker
     /// Where an acceptable body goes; `nil` for memory.
-    private let destination: (any ResponseDestination)?
+    let destination: (any ResponseDestination)?
     /// Whether a caller takes the outcome.
     private let isAwaited: Bool
     /// Hears how much of the body has been sent.
     private let progress: ProgressReporter?
-    /// The length of the request's body.
-    private let bodyLength: Int64?
+    /// The request's body, as it is also in each attempt that has one.
+    private let body: TransportBody?
     /// What the endpoint says about sending the request again, if anything.
     private let retrying: EndpointRetrying?
     /// For the app's observers; `nil` if there are none.
@@ -48,9 +48,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var awaited = AwaitedOutcome()
         /// For the observers, if there are any.
         var events = NotedEvents()
-        // Those of the last attempt at its own origin: what another one sends is for whom it was asked.
-        var cookieEra = 0
-        var departures = 0
+        /// That of the last attempt at its own origin.
+        var tenure = Tenure.nobody
 
         /// Lets go of the attempt, so that no later command concerns it.
         mutating func letGo() -> AttemptOnWire? {
@@ -65,12 +64,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     init(
         _ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener,
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil,
-        of place: SessionPlace? = nil
+        with ticket: SessionTicket? = nil
     ) {
         self.manager = manager
         self.destination = destination
         self.progress = progress
-        bodyLength = request.body?.length
+        body = request.body
         switch listener {
         case .awaiting, .awaitingAnyLate: isAwaited = true
         case .completion, .dispatched: isAwaited = false
@@ -80,11 +79,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         retrying = request.retrying
         observation = manager.observation(of: request)
         let startedAt = observation?.instant ?? manager.time.now
-        signing = AttemptSigning(request, manager: manager, destination: destination, observation: observation)
-        outcomes = OutcomeTerms(
-            acceptableStatusCodes: request.acceptableStatusCodes, isSigned: signing.isSigned, startedAt: startedAt,
-            manager: manager, destination: destination)
-        sessionPlace = place
+        signing = AttemptSigning(request, of: ticket?.tenure, by: manager)
+        outcomes = OutcomeMaker(
+            acceptableStatusCodes: request.acceptableStatusCodes, isSigned: signing.isSigned, startedAt: startedAt)
+        self.ticket = ticket
         let terms = ExchangeMachine.Terms(
             policy: signing.policy, isSigned: signing.isSigned, hasSession: manager.session != nil,
             timeouts: request.timeouts,
@@ -130,7 +128,7 @@ extension Exchange {
         }
     }
 
-    func released() { admitted(.unknown) }
+    func released() { admitted(nil) }
 
     func refused(_ error: AuthenticationError) {
         if case .signedOut = error, destination?.revoke() == true {
@@ -149,11 +147,11 @@ extension Exchange {
     func slotGranted(of origin: Origin, place: Int) {
         // The app may have set its variable during the wait.
         if signing.isSigned { manager.session?.observe() }
-        sign(place: place, .unknown)
+        sign(place: place, nil)
     }
 
-    /// The session admits the request, and may have said what it is signed with.
-    private func admitted(_ signature: AttemptSigning.Signature, withSlotAt place: Int? = nil) {
+    /// The session admits the request, and may have given it a pass.
+    private func admitted(_ pass: Pass?, withSlotAt place: Int? = nil) {
         let now = observation == nil ? nil : manager.time.now
         let (commands, wire, tells) = content.withLock { content in
             if let now, content.machine.isWaitingForSession { _ = content.events.admitted(at: now) }
@@ -162,7 +160,7 @@ extension Exchange {
         }
         if tells, let observation { tellNoted(observation) }
         // Observers take their time, and the token may have been rejected meanwhile.
-        perform(commands, wire, signature: tells ? .unknown : signature)
+        perform(commands, wire, pass: tells ? nil : pass)
     }
 
     /// - Parameter origin: Of the slot that it has in hand; it may have gone on already, and be elsewhere.
@@ -213,14 +211,15 @@ extension Exchange {
         guard counts, let progress, count > 0 else { return }
         // The body counts anew in each attempt.
         wire.sent.add(count)
-        let completed = bodyLength.map { min(wire.sent, $0) } ?? wire.sent
+        let completed = body?.length.map { min(wire.sent, $0) } ?? wire.sent
         progress.report(
-            TransferProgress(completed: completed, total: bodyLength), isLast: completed == bodyLength, at: now)
+            TransferProgress(completed: completed, total: body?.length), isLast: completed == body?.length, at: now)
     }
 
     private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
         let now = manager.time.now
-        let reception = outcomes.reception(of: head, to: wire.request)
+        let reception = outcomes.reception(of: head, to: wire.request, for: destination)
+        let isBodySpent = body?.isSpent ?? false
         var question: RetryQuestion?
         if !outcomes.acceptableStatusCodes.contains(head.statusCode) {
             let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
@@ -235,8 +234,7 @@ extension Exchange {
                 if turn == nil { content.events.append(.answered(ReceivedHead(head, attempt: wire.number)), at: now) }
             }
             return content.machine.headArrived(
-                head, of: wire.number, isBodySpent: content.machine.attempt.body?.isSpent ?? false, reception,
-                question, at: now)
+                head, of: wire.number, isBodySpent: isBodySpent, reception, question, at: now)
         } telling: {
             guard let turn, let observation else { return }
             tell(.answered(ReceivedHead(head, attempt: wire.number)), in: turn, observation)
@@ -327,7 +325,7 @@ extension Exchange {
         return RetryQuestion(
             after: setback, by: retrying?.policy ?? manager.retryPolicy,
             isDeclaredIdempotent: retrying?.idempotency == .declared, chance: manager.random(),
-            isOffline: manager.connectivity?.isOffline == true)
+            isOffline: manager.connectivity?.isOffline == true, isBodySpent: body?.isSpent ?? false)
     }
 }
 
@@ -356,11 +354,11 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - wire: The attempt that the event was about, or that was let go of.
-    ///   - signature: With what the session has just admitted the request.
+    ///   - pass: With what the session has just admitted the request.
     ///   - slotOrigin: Of a slot that was taken before the event.
     private func perform(
         _ commands: ExchangeMachine.Commands, _ wire: AttemptOnWire?, part: Data = Data(),
-        signature: AttemptSigning.Signature = .unknown, slotOf slotOrigin: Origin? = nil
+        pass: Pass? = nil, slotOf slotOrigin: Origin? = nil
     ) {
         for index in 0..<commands.count {
             switch commands[index] {
@@ -369,15 +367,15 @@ extension Exchange {
             case .askSession: askSession(at: origin)
             case .askSessionWithSlot(let place): askSession(at: origin, isAnew: false, withSlotAt: place)
             case .leaveSession: manager.session?.left(self)
-            case .tokenAccepted(let version): manager.gate?.accepted(version: version)
-            case .tokenRejected(let version): manager.session?.rejected(version: version)
+            case .tokenAccepted(let number): manager.gate?.accepted(tokenNumber: number)
+            case .tokenRejected(let number): manager.session?.rejected(tokenNumber: number)
             case .releaseNotice: manager.session?.notices.release()
             // The lane.
             case .enterLane(let place): enterLane(of: origin, place: place)
             case .leaveLane(let place): manager.slots.leave(place: place, origin: origin)
             case .giveSlotBack: manager.slots.release(origin: slotOrigin ?? wire?.target.origin ?? origin)
             // The attempt.
-            case .sign(let place): sign(place: place, signature)
+            case .sign(let place): sign(place: place, pass)
             case .send: if let wire, send(wire) { sendOn() }
             case .look: look()
             case .stop: if let wire { stop(wire) }
@@ -416,7 +414,7 @@ extension Exchange {
             case .giveBack(let cost): manager.quotas.giveBack(cost, at: origin)
             case .pause: pause()
             case .leavePause:
-                manager.session?.pauseEnded(self)
+                manager.session?.leaves(self)
                 manager.connectivity?.forget(ObjectIdentifier(self))
             // The deadline.
             case .setDeadline(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
@@ -440,10 +438,10 @@ extension Exchange {
     /// Not before the answer, or a request that waits for the session would hold a slot that an earlier one needs.
     private func askSession(at origin: Origin, isAnew: Bool = true, withSlotAt place: Int? = nil) {
         func slot() -> Int? { place ?? (signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0) }
-        if let (signature, departures) = manager.gate?.admit(self, anew: isAnew) {
-            admitted(AttemptSigning.Signature(signature, departures), withSlotAt: slot())
+        if let pass = manager.gate?.admit(self, anew: isAnew) {
+            admitted(pass, withSlotAt: slot())
         } else if manager.session?.ask(for: self, until: totalDeadline, anew: isAnew) == true {
-            admitted(.unknown, withSlotAt: slot())
+            admitted(nil, withSlotAt: slot())
         } else {
             queuedBySession(slotOf: place == nil ? nil : origin)
         }
@@ -451,9 +449,9 @@ extension Exchange {
 
     /// Gets a slot at once, or waits for one.
     private func enterLane(of origin: Origin, place: Int?) {
-        guard signing.policy.takesSlot else { return sign(place: 0, .unknown) }
+        guard signing.policy.takesSlot else { return sign(place: 0, nil) }
         let (place, isGranted) = manager.slots.enter(self, origin: origin, place: place)
-        if isGranted { sign(place: place, .unknown) } else { queuedForSlot(place: place) }
+        if isGranted { sign(place: place, nil) } else { queuedForSlot(place: place) }
     }
 
     /// Sends what followed while the transport answered inside `start`, and so on.
@@ -537,7 +535,7 @@ extension Exchange {
 
     /// The session has to know of a pause, so that a sign-out ends it.
     private func pause() {
-        if signing.isSigned, let session = manager.session, !session.pauses(self) {
+        if signing.isSigned, let session = manager.session, !session.enters(self) {
             return refused(.signedOut(delivery: .notSent))
         }
         handle { $0.machine.pauseNoted() }
@@ -566,10 +564,10 @@ extension Exchange {
 
 extension Exchange {
     /// Signs the attempt, with its slot in hand.
-    private func sign(place: Int, _ signature: AttemptSigning.Signature) {
+    private func sign(place: Int, _ pass: Pass?) {
         let additions: AttemptSigning.Additions
         do throws(AuthenticationError) {
-            additions = try signing.additions(signature, for: self) { isSigned in
+            additions = try signing.additions(pass, for: self) { isSigned in
                 content.withLock { $0.machine.nextAttempt(isSigned: isSigned) }
             }
         } catch {
@@ -580,20 +578,14 @@ extension Exchange {
         // What was never sent is let go of outside the lock.
         var unsent: AttemptOnWire?
         let (commands, wire) = content.withLock { content in
-            let commands = content.machine.slotGranted(
-                place: place, isSigned: additions.signature.authorization != nil,
-                version: additions.signature.version, isUnproven: additions.signature.isUnproven, at: now)
+            let commands = content.machine.slotGranted(place: place, by: additions.pass, at: now)
             guard case .send = commands.last else { return (commands, nil as AttemptOnWire?) }
             let request = signing.request(
                 content.machine.attempt, additions, isSigned: content.machine.isAttemptSigned,
-                number: content.machine.number)
+                number: content.machine.number, for: self)
             if observation != nil { content.events.sent(request, at: now) }
-            if !content.machine.attempt.hasLeftOrigin {
-                content.cookieEra = additions.cookieEra
-                content.departures = additions.signature.departures
-            }
-            let wire = AttemptOnWire(
-                of: self, request, sink: sink, cookieEra: content.cookieEra, departures: content.departures)
+            if !content.machine.attempt.hasLeftOrigin { content.tenure = additions.pass.tenure }
+            let wire = AttemptOnWire(of: self, request, sink: sink, tenure: content.tenure)
             content.wire = wire
             guard !content.isStarting else {
                 (unsent, content.next) = (content.next, wire)
@@ -610,14 +602,14 @@ extension Exchange {
     /// Ends the sink, and tells the response: before anyone can be told of the end.
     private func deliver(_ wire: AttemptOnWire, isError: Bool) {
         guard let head = wire.head else { return }
-        if bodyLength == 0 || bodyLength == nil && wire.sent > 0 {
-            let all = TransferProgress(completed: wire.sent, total: bodyLength)
+        if body?.length == 0 || body?.length == nil && wire.sent > 0 {
+            let all = TransferProgress(completed: wire.sent, total: body?.length)
             progress?.report(all, isLast: true, at: manager.time.now)
         }
         do throws(AtomError) {
             let response = response(head, try wire.finishSink(), of: wire)
             if isError { throw outcomes.notRepeated(response) }
-            guard outcomes.accepts(head, to: wire.request) else { throw .response(response) }
+            guard outcomes.accepts(head, to: wire.request, for: destination) else { throw .response(response) }
             settle(.success(consume response))
             let cost = wire.number == 1 ? 0 : content.withLock { $0.machine.retries?.cost ?? 0 }
             manager.quotas.giveBack(max(cost, 1), at: wire.target.origin)
@@ -634,11 +626,13 @@ extension Exchange {
         case .failure(let error): settle(.failure(completed(error)))
         case .rejection(let head, let body):
             let response = response(head, body, of: nil)
-            settle(outcomes.accepts(head, to: nil) ? .success(response) : .failure(completed(.response(response))))
+            settle(
+                outcomes.accepts(head, to: nil, for: destination)
+                    ? .success(response) : .failure(completed(.response(response))))
         case .cut(let head, let reception, let error):
             var response = response(head, (try? wire?.finishSink()) ?? Data(), of: wire)
             response.fault = error.explanation
-            let isAccepted = destination == nil && outcomes.accepts(head, to: nil)
+            let isAccepted = destination == nil && outcomes.accepts(head, to: nil, for: destination)
             let failure = isAccepted ? error : .response(response)
             // Without the request no word is shown: what is cut off may be a part of a secret.
             settle(
@@ -659,19 +653,19 @@ extension Exchange {
     private func response(_ head: TransportResponse, _ body: Data, of wire: AttemptOnWire?) -> AtomResponse {
         // Nearly every request is a GET that is sent once.
         if let wire, wire.number == 1, wire.request.method == "GET" {
-            return outcomes.response(head, body, from: wire.target, ExchangeStory(), since: wire.departures)
+            return outcomes.response(head, body, from: wire.target, ExchangeStory(), of: wire.tenure, by: manager)
         }
-        let (story, target, departures) = content.withLock {
-            ($0.machine.story, $0.machine.attempt.target, $0.departures)
+        let (story, target, tenure) = content.withLock {
+            ($0.machine.story, $0.machine.attempt.target, $0.tenure)
         }
         return outcomes.response(
-            head, body, from: wire?.target ?? target, story, since: wire?.departures ?? departures)
+            head, body, from: wire?.target ?? target, story, of: wire?.tenure ?? tenure, by: manager)
     }
 
     /// The error with its request, the attempts before, and when to come back.
     private func completed(_ error: AtomError, of wire: AttemptOnWire? = nil) -> AtomError {
         let (story, target) = content.withLock { ($0.machine.story, $0.machine.attempt.target) }
-        return outcomes.completed(error, to: target, story, of: wire?.request)
+        return outcomes.completed(error, to: target, story, of: wire?.request, by: manager)
     }
 
     /// Tells the outcome; called once.

@@ -130,15 +130,14 @@ extension ExchangeMachine {
     /// The request has a slot, or needs none, and was signed if possible.
     ///
     /// - Parameters:
-    ///   - version: Which of the session's credentials signed it, if one did.
-    ///   - isUnproven: Whether the session wants to hear that the server accepts it.
+    ///   - pass: What the attempt is made with.
     mutating func slotGranted(
-        place: Int, isSigned: Bool, version: Int?, isUnproven: Bool, at now: MonotonicInstant
+        place: Int, by pass: borrowing Pass, at now: MonotonicInstant
     ) -> Commands {
         guard isWaitingForSlot else { return slotNotUsed() }
         // Of many deadlines that pass at once, its own may not have been handled yet.
         guard !clock.isOver(at: now) else { return withoutSlot(fail(tookTooLong)) }
-        guard isReadyToSend(isSigned: isSigned) else {
+        guard isReadyToSend(isSigned: pass.authorization != nil) else {
             // Its token has died in the lane. It asks before it gives the slot back, else a later one could be sent first.
             state = .waitingForSession(rejection: nil, place: place)
             return Commands(.askSessionWithSlot(place: place))
@@ -147,7 +146,7 @@ extension ExchangeMachine {
         (isKeeping, wasBehind) = (false, false)
         if lateness != nil { forgetLook() }
         clock.lastActivity = now
-        state = .sending(version: isAttemptSigned ? version : nil, isUnproven: isUnproven)
+        state = .sending(tokenNumber: isAttemptSigned ? pass.tokenNumber : nil, isUnproven: pass.isUnproven)
         var commands = Commands()
         arm(&commands)
         commands.append(.send)
@@ -192,16 +191,16 @@ extension ExchangeMachine {
     ) -> Commands {
         guard number == self.number else { return Commands() }
         clock.lastActivity = now
-        guard case .sending(let version, let isUnproven) = state else { return Commands() }
+        guard case .sending(let tokenNumber, let isUnproven) = state else { return Commands() }
         reach = .answered
         var commands = Commands()
         if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { commands.append(.keepCookies) }
-        if let version, head.statusCode != 401 {
-            if isUnproven { commands.append(.tokenAccepted(version: version)) }
-        } else if let version, !hasRetried {
-            guard !isBodySpent else {
+        if let tokenNumber, head.statusCode != 401 {
+            if isUnproven { commands.append(.tokenAccepted(tokenNumber: tokenNumber)) }
+        } else if let tokenNumber, !hasRetried {
+            guard attempt.body == nil || !isBodySpent else {
                 // The session has to know, and the caller gets the 401.
-                commands.append(.tokenRejected(version: version))
+                commands.append(.tokenRejected(tokenNumber: tokenNumber))
                 receive(head, .bodyNotRepeatable, &commands)
                 return commands
             }
@@ -209,7 +208,7 @@ extension ExchangeMachine {
             commands.append(.noteRetryAfter(status: 401))
             commands.append(.limitRest(isKept: true))
             // The session must know of a rejected token before the next request gets the slot.
-            commands.append(.tokenRejected(version: version))
+            commands.append(.tokenRejected(tokenNumber: tokenNumber))
             commands.append(.askSession)
             if holdsSlot { commands.append(.giveSlotBack) }
             state = .waitingForSession(rejection: Rejection(head: head), place: nil)
@@ -670,5 +669,332 @@ extension ExchangeMachine {
             case .waitingForSession, .waitingForSlot, .paying, .ended: nil
             }
         commands.append(clock.arm(other))
+    }
+}
+
+// MARK: - What the state says
+
+extension ExchangeMachine {
+    /// The outcome, if it is known.
+    var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
+
+    var unpaidRetry: Retry? { if case .paying(let retry) = state { retry } else { nil } }
+
+    var isPausing: Bool { if case .pausing = state { true } else { false } }
+
+    var isWaitingForSession: Bool { if case .waitingForSession = state { true } else { false } }
+
+    var isWaitingForSlot: Bool { if case .waitingForSlot = state { true } else { false } }
+
+    var isOnWire: Bool {
+        switch state {
+        case .sending, .receiving: true
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: false
+        }
+    }
+
+    /// Whether the next head of this attempt counts.
+    func awaitsHead(of number: Int) -> Bool {
+        if case .sending = state { number == self.number } else { false }
+    }
+
+    /// How far the request got, for an error.
+    var delivery: AtomError.Delivery {
+        switch state {
+        case .sending: .maybeSent
+        case .receiving: .answered
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: reach
+        }
+    }
+
+    /// What an outcome tells of the exchange.
+    var story: ExchangeStory {
+        ExchangeStory(
+            asked: attempt.asked, attempts: number, hasLeftOrigin: attempt.hasLeftOrigin,
+            hasChanged: hasRetried || attempt.redirects > 0, failures: retries?.failures ?? [])
+    }
+
+    /// What was paid for a retry that has not been sent.
+    var unusedCost: Int { retries.map { $0.lastNumber == number ? $0.cost : 0 } ?? 0 }
+
+    /// Whether the last retry waits, or has waited, for a network.
+    var waitsForNetwork: Bool { retries?.last.waitsForNetwork ?? false }
+
+    /// Whether the attempt is signed.
+    ///
+    /// After a redirect to another origin it never is.
+    var isAttemptSigned: Bool { terms.isSigned && !attempt.hasLeftOrigin }
+
+    /// Whether a slot sends the attempt.
+    func isReadyToSend(isSigned: Bool) -> Bool { isWaitingForSlot && (isSigned || !isAttemptSigned) }
+
+    /// The next attempt, if there is a signature or not.
+    func nextAttempt(isSigned: Bool) -> NextAttempt {
+        NextAttempt(
+            attempt: attempt, number: number + 1, isSigned: isAttemptSigned, isReady: isReadyToSend(isSigned: isSigned))
+    }
+
+    /// Whether the attempt on the wire still has to give its slot back.
+    var holdsSlot: Bool {
+        guard terms.policy.takesSlot else { return false }
+        return switch state {
+        case .sending, .receiving(_, .whole), .receiving(_, .unacceptable), .receiving(_, .bodyNotRepeatable): true
+        case .paying(let retry): if case .response = retry.alternative { true } else { false }
+        case .ended(_, let holdsSlot): holdsSlot
+        case .receiving, .waitingForSession, .waitingForSlot, .pausing: false
+        }
+    }
+}
+
+// MARK: - What it is made of
+
+extension ExchangeMachine {
+    enum State: Sendable {
+        /// It asks the session, or waits for a refresh, perhaps after a 401; its place in the lane, if it could
+        /// not use its slot.
+        case waitingForSession(rejection: Rejection?, place: Int?)
+        /// It asks for a slot, or waits in the lane, at a place as soon as that is known.
+        case waitingForSlot(place: Int?)
+        /// The transport has the request, signed with the access token of this number, if with any; the session waits
+        /// to hear of an unproven one. No head has arrived.
+        case sending(tokenNumber: Int?, isUnproven: Bool)
+        /// It pays for another attempt, in the thread of the event that asked for it.
+        case paying(Retry)
+        /// It waits before another attempt. It has no slot, and is in no queue.
+        case pausing(until: MonotonicInstant)
+        /// The head has been judged: the caller gets this response.
+        case receiving(TransportResponse, Reception)
+        /// The outcome is known; the last event of the attempt may still have to give the slot back.
+        case ended(Outcome, holdsSlot: Bool)
+    }
+
+    /// How the caller gets a response.
+    enum Reception: Sendable, Equatable {
+        /// As it is.
+        case whole
+        /// As an error, whatever becomes of its body.
+        case unacceptable
+        /// As part of an error: the body of the request can't be read again for another attempt.
+        case bodyNotRepeatable
+        /// Through a file or a stream. If its reader doesn't keep up, silence is not the server's.
+        case streamed(isPaused: Bool)
+        /// As a 401 that nothing can be done about: the app hears of the session's end afterwards.
+        case rejected
+
+        /// Whether the status is the outcome, also if the body can't be read.
+        var isError: Bool { [.unacceptable, .bodyNotRepeatable, .rejected].contains(self) }
+    }
+
+    /// What the caller gets.
+    enum Outcome: Sendable {
+        /// A response; the sink has its body.
+        case response(TransportResponse)
+        /// A 401 whose body was complete before the session refused a refresh.
+        case rejection(TransportResponse, Data)
+        /// An error whose body can't be read to its end, and why.
+        case cut(TransportResponse, Reception, AtomError)
+        case failure(AtomError)
+    }
+
+    /// A 401 that a refresh is asked for.
+    struct Rejection: Sendable {
+        let head: TransportResponse
+        var body = Body.arriving(received: 0)
+
+        /// The caller gets it if there is nothing to refresh with.
+        enum Body: Sendable {
+            case arriving(received: Int)
+            case complete(Data)
+            /// It was too long, or the connection was lost.
+            case givenUp
+        }
+    }
+
+    /// What doesn't change during an exchange.
+    struct Terms: Sendable {
+        let policy: ExchangePolicy
+        /// Whether the service's authentication method signs the request.
+        let isSigned: Bool
+        /// Whether a session signs, and has to admit the request first.
+        let hasSession: Bool
+        let timeouts: RequestTimeouts
+        let deadline: MonotonicInstant
+        /// Whether the body is read while it is sent: the resource timeout counts from its last byte.
+        var hasStreamedBody = false
+        /// Whether what comes after its deadline is taken, once it has been sent: then the caller hears that it is overdue.
+        var outlivesDeadline = false
+    }
+}
+
+// MARK: - What an event comes to
+
+extension ExchangeMachine {
+    /// One thing that an exchange is to do.
+    enum Command: Sendable, Equatable {
+        case nothing
+
+        // The session and its queue.
+        /// Ask for admission anew: it joins the end of the queue.
+        case askSession
+        /// Ask for admission, and keep the slot and the place in the queue meanwhile.
+        case askSessionWithSlot(place: Int)
+        case leaveSession
+        case tokenAccepted(tokenNumber: Int)
+        case tokenRejected(tokenNumber: Int)
+        /// The caller has been told: the app may hear of its session's end.
+        case releaseNotice
+
+        // The lane of the origin.
+        /// - Parameter place: The one that it had before; `nil` for the end.
+        case enterLane(place: Int?)
+        case leaveLane(place: Int)
+        case giveSlotBack
+
+        // The attempt.
+        /// Sign the attempt, with the slot in hand.
+        case sign(place: Int)
+        /// Hand the attempt to the transport.
+        case send
+        /// Let the transport hand over what has arrived; the answer is an event.
+        case look
+        /// Stop the attempt, and let go of it.
+        case stop
+        /// Read the rest of the response for a while only, so that its connection can be used again. The caller
+        /// may get it after all; otherwise the exchange lets go of the attempt.
+        case limitRest(isKept: Bool)
+
+        // The response.
+        case keepCookies
+        /// Open the destination of the body.
+        case openDestination
+        /// Pass this part of the body to the sink.
+        case keepPart
+        case dropPart
+        /// End the sink, and give its data to the machine.
+        case keepBody
+        case abandonBody
+        /// End the sink, and tell the caller the response, or the error that the request's body can't be sent again.
+        case deliver(isError: Bool)
+        /// End the sink, and tell the caller the outcome with as much of the body as has come.
+        case deliverPart
+        /// Tell the caller the outcome.
+        case tell
+        /// Tell the caller that the outcome is overdue.
+        case tellOverdue
+
+        // Another attempt.
+        /// Pay for the retry; the answer is an event.
+        case payForRetry
+        /// Give back what was paid for an attempt that is not made.
+        case giveBack(Int)
+        /// Tell the session and the network's monitor that the exchange pauses.
+        case pause
+        case leavePause
+
+        // The deadline. If two changes are performed in the wrong order, the one with the higher number counts.
+        case setDeadline(MonotonicInstant, number: Int)
+        case removeDeadline(number: Int)
+
+        // The observers.
+        case noteRetry
+        case noteRetryAfter(status: Int)
+        case noteRedirect
+    }
+
+    /// What an event comes to, in order: of a fixed size and without references, as every event returns one, and
+    /// inlined, as calls would cost 180 instructions a request.
+    struct Commands: Sendable {
+        /// No event comes to more; the table of all events in all states and the model show that.
+        static let capacity = 6
+
+        private(set) var count = 0
+        /// Whether the exchange lets go of the attempt: no later command concerns it.
+        private(set) var letGo = false
+        private var commands: (Command, Command, Command, Command, Command, Command) = (
+            .nothing, .nothing, .nothing, .nothing, .nothing, .nothing
+        )
+
+        init() {}
+
+        @inline(__always)
+        init(_ command: Command) { append(command) }
+
+        @inline(__always)
+        mutating func append(_ command: Command) {
+            switch command {
+            case .nothing: return
+            case .stop, .limitRest(isKept: false): letGo = true
+            default: break
+            }
+            switch count {
+            case 0: commands.0 = command
+            case 1: commands.1 = command
+            case 2: commands.2 = command
+            case 3: commands.3 = command
+            case 4: commands.4 = command
+            case 5: commands.5 = command
+            default: preconditionFailure("an event comes to more than \(Self.capacity) commands")
+            }
+            count += 1
+        }
+
+        /// The last one; `nothing` if there is none.
+        var last: Command { self[max(count - 1, 0)] }
+
+        @inline(__always)
+        subscript(index: Int) -> Command {
+            switch index {
+            case 0: commands.0
+            case 1: commands.1
+            case 2: commands.2
+            case 3: commands.3
+            case 4: commands.4
+            default: commands.5
+            }
+        }
+    }
+}
+
+// MARK: - The time
+
+/// The time of an exchange: when it is over, and when the server has been silent for too long.
+struct ExchangeClock: Sendable {
+    let timeouts: RequestTimeouts
+    /// When the time is over for an exchange that doesn't stream.
+    let limit: MonotonicInstant
+    /// When its time is over; `nil` if it has no end any more.
+    var end: MonotonicInstant?
+    /// The time of the last byte sent or received.
+    var lastActivity = MonotonicInstant(nanoseconds: 0)
+    /// The number of the last change of the deadline; 0 for none.
+    private(set) var lastChange = 0
+
+    init(_ timeouts: RequestTimeouts, until limit: MonotonicInstant) {
+        (self.timeouts, self.limit, end) = (timeouts, limit, limit)
+    }
+
+    func isOver(at now: MonotonicInstant) -> Bool { end.map { now >= $0 } ?? false }
+
+    /// When the server has been silent for too long.
+    var silenceEnd: MonotonicInstant { lastActivity.advanced(byNanoseconds: timeouts.idleNanoseconds) }
+
+    /// The time begins anew.
+    mutating func restart(at now: MonotonicInstant) { end = now.advanced(byNanoseconds: timeouts.totalNanoseconds) }
+
+    /// Sets the deadline: the end of the time, or this if it comes first.
+    mutating func arm(_ other: MonotonicInstant?) -> ExchangeMachine.Command {
+        guard let next = end.map({ end in other.map { min(end, $0) } ?? end }) ?? other else { return disarm() }
+        return set(next)
+    }
+
+    mutating func set(_ deadline: MonotonicInstant) -> ExchangeMachine.Command {
+        lastChange += 1
+        return .setDeadline(deadline, number: lastChange)
+    }
+
+    mutating func disarm() -> ExchangeMachine.Command {
+        guard lastChange > 0 else { return .nothing }
+        lastChange += 1
+        return .removeDeadline(number: lastChange)
     }
 }

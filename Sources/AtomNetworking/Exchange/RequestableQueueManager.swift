@@ -39,8 +39,8 @@ final class RequestableQueueManager: Sendable {
     /// The value of `Authorization` for Basic authentication.
     let basicAuthorization: String?
 
-    /// Whose credential signs requests; `nil` for nobody's.
-    let signatory: Signatory?
+    /// Whose requests are without a session.
+    private let ownTenure: Tenure
     private let bearer: BearerAuthentication?
     private let timeout: ServiceTimeout
     /// The same after validation, once for all requests.
@@ -114,8 +114,7 @@ final class RequestableQueueManager: Sendable {
                 signingRefusal = AllowedOrigins.refusal(of: endpoint)
             }
         }
-        signatory =
-            gate.map { .session(hash: $0.mark.hashValue) } ?? basicAuthorization.map { .user(hash: $0.hashValue) }
+        ownTenure = basicAuthorization.map(Tenure.init(user:)) ?? .nobody
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
     }
@@ -185,7 +184,8 @@ final class RequestableQueueManager: Sendable {
     ) throws(AtomError) -> PreparedRequest {
         var description = description
         var common = commonFields
-        let isTrusted = description.link.map { allowedOrigins.signs($0, by: signatory) } ?? true
+        let owner = gate?.tenure ?? ownTenure
+        let isTrusted = description.link.map { allowedOrigins.signs($0, in: owner) } ?? true
         if isTrusted {
             for adapter in adapters {
                 do {
@@ -201,8 +201,8 @@ final class RequestableQueueManager: Sendable {
         var request = try PreparedRequest(
             description, of: type(of: endpoint), timeouts: timeouts, encoder: encoder, common: common,
             takesSigners: isTrusted)
-        if session != nil, let owner = description.link?.owner, owner.signatory == signatory {
-            request.departures = owner.departures
+        if session != nil, let tenure = description.link?.tenure, tenure.hasSameSigner(as: owner) {
+            request.tenure = tenure
         }
         return request
     }
@@ -220,34 +220,37 @@ final class RequestableQueueManager: Sendable {
         for signer in signers { try signer.sign(&request) }
     }
 
-    /// How many people have gone from the session; the app's variable is read for this.
-    var departures: Int {
-        session?.observe()
-        return gate?.departures ?? 0
-    }
+    /// Whose requests are now; the app's variable is read for this.
+    var tenure: Tenure { session?.tenure ?? ownTenure }
 
     /// Keeps the cookies that a response sets, unless whoever it is for has gone.
     func keepCookies(of head: TransportResponse, from wire: AttemptOnWire) {
-        _ = cookies.era(since: departures)
-        cookies.keep(head.headerFields, from: wire.target.cookieAddress, of: wire.cookieEra, at: time.date)
+        _ = cookies.give(to: tenure)
+        cookies.keep(head.headerFields, from: wire.target.cookieAddress, of: wire.tenure, at: time.date)
     }
 
-    /// Starts or queues a request before it returns: for whoever is signed in, or for those of the place alone.
+    /// Starts or queues a request before it returns.
+    ///
+    /// - Parameters:
+    ///   - tenure: Whose it is; `nil` for whoever is signed in.
+    ///   - isShared: Whether it is new, and others may have joined already: a takeover doesn't matter to it.
     func run(
         _ request: consuming PreparedRequest, listener: Exchange.Listener,
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil,
-        of place: SessionPlace? = nil
+        of tenure: Tenure? = nil, isShared: Bool = false
     ) -> Exchange {
         for name in request.omittedFields {
             log?.note(
                 "The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
         let origin = request.target.origin
-        // A link is for whoever its response was for.
-        var place = place
-        if let departures = request.departures, let gate { place = gate.place(since: departures) }
+        var ticket = tenure.map { SessionTicket(tenure: $0, isBound: !isShared, isNew: isShared) }
+        if let person = request.tenure, let now = gate?.tenure {
+            let isStillThere = now.isSamePerson(as: person)
+            ticket = SessionTicket(tenure: isStillThere ? cookies.give(to: now).0 : .over, isBound: true)
+        }
         let exchange = Exchange(
-            request, manager: self, listener: listener, destination: destination, progress: progress, of: place)
+            request, manager: self, listener: listener, destination: destination, progress: progress, with: ticket)
         exchange.start(at: origin)
         return exchange
     }

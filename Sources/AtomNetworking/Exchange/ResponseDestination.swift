@@ -1,13 +1,10 @@
 /// Where the body of an acceptable response goes, instead of into memory.
 protocol ResponseDestination: AnyObject, Sendable {
-    /// The SDK's own header fields for an attempt, in place of the app's with these names.
+    /// An attempt is about to be sent with this pass and the service's cookies; the last time counts.
     ///
-    /// They are no secrets, so an attempt at another origin has them too. Asked for directly before an attempt is sent,
-    /// with what signs it; the last time counts.
-    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem]
-
-    /// With which of the service's cookies it was asked for before; `nil` for any.
-    var cookies: CookieOrigin? { get }
+    /// - Returns: The SDK's own header fields for it, in place of the app's with these names: no secrets, as an attempt at
+    ///   another origin has them too. `nil` if the pass is out of date.
+    func willSend(_ attempt: Attempt, by pass: Pass, cookie: String?) -> [HeaderItem]?
 
     /// Whether a response with this status goes there; the body of any other one is collected in memory.
     ///
@@ -32,21 +29,4 @@ protocol ResponseDestination: AnyObject, Sendable {
     ///   - attempt: Its attempt, whose body can be held back.
     /// - Throws: Why the body can't go there. The exchange fails with it.
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink
-}
-
-/// With which of the service's cookies a request began that no session signs.
-struct CookieOrigin: Sendable {
-    let era: Int
-    /// Whether there were any: then whoever asks is gone with their era; otherwise it goes on, without any.
-    let hadCookies: Bool
-}
-
-/// Who asks for a response: what signs an attempt besides its own header fields.
-struct Asker: Sendable {
-    /// For a token of the session.
-    var signer: SessionSigner?
-    /// For Basic authentication.
-    var authorization: String?
-    /// The service's cookies.
-    var cookie: String?
 }

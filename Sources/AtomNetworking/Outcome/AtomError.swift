@@ -274,7 +274,7 @@ extension AtomError: ErrorForPeople {
 
     private func explanationOfLastAttempt(withWords: Bool) -> String {
         switch self {
-        case .decoder(let error): ResponseDecoding.describe(error)
+        case .decoder(let error): ResponseDecoder.describe(error)
         case .requestable(let error): error.description
         case .response(let response): response.explanation(withWords: withWords)
         case .session(let error): Self.describe(session: error)

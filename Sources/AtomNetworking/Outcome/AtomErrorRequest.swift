@@ -63,6 +63,8 @@ struct RequestRecord: Sendable {
     let first: FirstAttempt?
     let attempts: Int
     let startedAt: MonotonicInstant
+    /// Whether a redirect has led to another origin, which may say nothing about the credential.
+    let hasLeftOrigin: Bool
 
     func request(at address: String, until now: MonotonicInstant) -> AtomError.Request {
         AtomError.Request(

@@ -21,7 +21,7 @@ public struct AtomResponse: Sendable {
     let address: String?
     let decoder: ResponseDecoder?
     /// Whose response it is; `nil` for nobody's: its request was not signed.
-    let owner: ResponseOwner?
+    let tenure: Tenure?
 
     /// Which request it belongs to; `nil` for a response of the app's own.
     let record: RequestRecord?
@@ -39,14 +39,14 @@ public struct AtomResponse: Sendable {
 
     init(
         data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: ResponseDecoder?,
-        owner: ResponseOwner? = .anyone, record: RequestRecord? = nil
+        tenure: Tenure? = .anyone, record: RequestRecord? = nil
     ) {
         self.data = data
         self.statusCode = statusCode
         self.headerFields = headerFields
         self.address = address
         self.decoder = decoder
-        self.owner = owner
+        self.tenure = tenure
         self.record = record
     }
 
@@ -104,26 +104,6 @@ public struct AtomResponse: Sendable {
         return HTTPURLResponse(
             url: url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: Dictionary(fields.values) { $1 })
     }
-}
-
-/// Who signs requests: the same for services with the same session or Basic credential.
-enum Signatory: Equatable, Sendable {
-    /// The app has made the response itself.
-    case anyone
-    // Hashes differ between processes, and tell nothing of name and password.
-    case session(hash: Int)
-    case user(hash: Int)
-}
-
-/// Whose a response is: a link in it is signed for nobody else.
-struct ResponseOwner: Sendable {
-    let signatory: Signatory
-    /// Whether a redirect has led to another origin, which may say nothing about the credential.
-    let hasLeftOrigin: Bool
-    /// How many people had gone from the session when the request was signed.
-    let departures: Int
-
-    static let anyone = ResponseOwner(signatory: .anyone, hasLeftOrigin: false, departures: 0)
 }
 
 extension AtomResponse: Equatable {

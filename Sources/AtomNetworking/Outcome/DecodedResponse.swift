@@ -32,7 +32,7 @@ extension DecodedResponse: Decodable where Body: Decodable {
 extension DecodedResponse: WithResponse where Body: Decodable {
     static func decoding(_ response: AtomResponse, with decoder: JSONDecoder) throws(AtomError) -> Self {
         DecodedResponse(
-            model: try ResponseDecoding.decode(Body.self, from: response, with: decoder), response: response)
+            model: try ResponseDecoder.decode(Body.self, from: response, with: decoder), response: response)
     }
 }
 

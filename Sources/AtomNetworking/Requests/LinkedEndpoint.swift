@@ -42,13 +42,13 @@ public struct LinkedEndpoint: Requestable {
         let target: TargetURL
         /// The origin of the response, if the credential may go there.
         let source: Origin?
-        /// Whose response it is in.
-        let owner: ResponseOwner?
+        /// Whose response it is in; `nil` if the request for that wasn't signed.
+        let tenure: Tenure?
 
-        fileprivate init(_ target: TargetURL, source: Origin?, owner: ResponseOwner?) {
+        fileprivate init(_ target: TargetURL, source: Origin?, of tenure: Tenure?) {
             self.target = target
             self.source = source
-            self.owner = owner
+            self.tenure = tenure
         }
 
         var baseURL: BaseURL {
@@ -81,8 +81,8 @@ public struct LinkedEndpoint: Requestable {
                 RequestableError.invalidURL, Redaction.url(reference),
                 because: "it is not an http or https URL, nor relative to the URL of the response")
         }
-        let owner = response.owner
-        link = Link(target, source: owner?.hasLeftOrigin == false ? base?.origin : nil, owner: owner)
+        let isTrusted = response.tenure != nil && response.record?.hasLeftOrigin != true
+        link = Link(target, source: isTrusted ? base?.origin : nil, of: response.tenure)
     }
 
     /// Creates an endpoint for a link that was decoded as a URL.

@@ -31,10 +31,8 @@ struct PreparedRequest: Sendable {
     private(set) var retrying: EndpointRetrying?
     /// The type of the endpoint, if somebody observes the request.
     let endpoint: Any.Type?
-    /// For a link, how many people had gone from the session when its response was asked for.
-    ///
-    /// It is sent for whoever was there then, and for nobody else.
-    var departures: Int?
+    /// For a link, whose response it was in: it is sent for that person and for nobody else.
+    var tenure: Tenure?
 
     var method: String { message.method }
     var target: TargetURL { message.target }

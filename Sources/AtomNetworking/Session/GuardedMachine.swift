@@ -31,15 +31,15 @@ final class GuardedMachine: Sendable {
         weak var service: (any RefreshService)?
         /// The refresh that was started last.
         var refresh: (number: Int, task: Task<Void, Never>)?
-        /// The requests of this generation that pause, or whose stream is read.
-        var pausing: [ObjectIdentifier: any SessionWaiter] = [:]
-        var generation = 0
+        /// The requests of this tenure that are in no queue, and hear of a sign-out.
+        var members: [ObjectIdentifier: any SessionWaiter] = [:]
+        var tenure: Tenure
         /// As of the last event.
         var signs: Signs?
 
         mutating func batch(_ machinesActions: [Machine.Action], _ hub: SessionEventHub) -> SessionActions {
             var actions = machinesActions
-            if machine.generation != generation { endPauses(&actions) }
+            if !machine.tenure.isSameSignIn(as: tenure) { refuseMembers(&actions) }
             let old = signs
             let new = Signs(machine)
             signs = new
@@ -56,12 +56,12 @@ final class GuardedMachine: Sendable {
             return batch
         }
 
-        /// Refuses the requests that pause, or are read: they belong to a sign-in that is over.
-        private mutating func endPauses(_ actions: inout [Machine.Action]) {
-            generation = machine.generation
-            guard !pausing.isEmpty else { return }
-            let inOrder = pausing.values.sorted { ($0.sessionPlace?.ticket ?? 0) < ($1.sessionPlace?.ticket ?? 0) }
-            pausing = [:]
+        /// Refuses those that belong to a sign-in that is over.
+        private mutating func refuseMembers(_ actions: inout [Machine.Action]) {
+            tenure = machine.tenure
+            guard !members.isEmpty else { return }
+            let inOrder = members.values.sorted { ($0.ticket?.number ?? 0) < ($1.ticket?.number ?? 0) }
+            members = [:]
             actions.insert(.refuse(inOrder, .signedOut(delivery: .notSent)), at: 0)
         }
     }
@@ -74,26 +74,24 @@ final class GuardedMachine: Sendable {
     let writeAlarm = SessionAlarm()
 
     init(_ machine: Machine) {
-        content = Guarded(Content(machine: machine))
+        content = Guarded(Content(machine: machine, tenure: machine.tenure))
     }
 
-    /// A request pauses before it asks again, or its stream is open; returns whether
-    /// the sign-in that it belongs to still counts.
-    func pauses(_ waiter: any SessionWaiter) -> Bool {
+    /// A request in no queue is to hear of a sign-out; returns whether the sign-in that it belongs to still counts.
+    func enters(_ waiter: any SessionWaiter) -> Bool {
         content.withLock { content in
-            guard waiter.sessionPlace?.generation == content.machine.generation else { return false }
-            content.pausing[ObjectIdentifier(waiter)] = waiter
+            guard waiter.ticket?.tenure.isSameSignIn(as: content.machine.tenure) == true else { return false }
+            content.members[ObjectIdentifier(waiter)] = waiter
             return true
         }
     }
 
-    /// A request does not pause any more, or nobody reads its stream.
-    func pauseEnded(_ waiter: any SessionWaiter) {
+    func leaves(_ waiter: any SessionWaiter) {
         // Released outside the lock.
-        _ = content.withLock { $0.pausing.removeValue(forKey: ObjectIdentifier(waiter)) }
+        _ = content.withLock { $0.members.removeValue(forKey: ObjectIdentifier(waiter)) }
     }
 
-    var pausingCount: Int { content.withLock { $0.pausing.count } }
+    var memberCount: Int { content.withLock { $0.members.count } }
 
     func with<T: Sendable>(_ body: (inout Machine) -> T) -> T {
         content.withLock { body(&$0.machine) }
@@ -150,7 +148,7 @@ final class GuardedMachine: Sendable {
     /// Records that these requests are not in the queue any more.
     func dismiss(_ waiters: [any SessionWaiter]) {
         content.withLock { _ in
-            for waiter in waiters { waiter.sessionPlace?.isWaiting = false }
+            for waiter in waiters { waiter.ticket?.isWaiting = false }
         }
     }
 }

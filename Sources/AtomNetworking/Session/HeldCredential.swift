@@ -24,7 +24,10 @@ struct HeldCredential: Sendable {
     /// What a request is signed with (RFC 6750 §2.1).
     var authorization: String { tokens.authorization }
 
-    var signature: SessionSignature { .authorization(tokens.authorization, version: number, isUnproven: isUnproven) }
+    @inline(__always)
+    func pass(of tenure: Tenure) -> Pass {
+        Pass(authorization: tokens.authorization, tokenNumber: number, isUnproven: isUnproven, tenure: tenure)
+    }
 
     /// When the access token really expires; `nil` if that is not known.
     ///
@@ -95,8 +98,7 @@ struct HeldCredential: Sendable {
     /// Takes over another `expiresAt` or refresh token of the same access token.
     mutating func readAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) {
         tokens = Tokens(read)
-        // Some stores keep whole seconds only.
-        guard abs(read.expiresAt.timeIntervalSince(expiresAtAsRead)) >= 1 else { return }
+        guard !read.expires(at: expiresAtAsRead) else { return }
         expiresAtAsRead = read.expiresAt
         setLifetime(Self.lifetime(of: read, now: now), from: now.instant, policy)
     }

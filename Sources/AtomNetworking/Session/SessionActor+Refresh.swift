@@ -1,13 +1,13 @@
 import Foundation
 
 // A refresh, in a task that belongs to no caller. Whatever happens, the machine is told of one end.
-extension SessionActor {
+nonisolated extension SessionActor {
     /// What a refresh has come to, apart from what is written.
     private enum Outcome: Sendable {
         /// It was outdated, or the store held a better credential.
         case abandoned
-        /// The machine has committed to a new credential, of this version.
-        case committed(TokenCredential, version: Int)
+        /// The machine has committed to a new credential.
+        case committed(TokenCredential, tokenNumber: Int)
         /// The credential can't be renewed any more.
         case rejected(AuthenticationError)
         /// Another one may succeed; the server may have replaced the refresh token nevertheless.
@@ -35,7 +35,7 @@ extension SessionActor {
     /// A refresh, from its start until the requests that waited have been told.
     ///
     /// Not on the actor, which an observer of one service would hold up for all others.
-    nonisolated func refresh(
+    func refresh(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async {
         guarded.lastService = service
@@ -56,13 +56,13 @@ extension SessionActor {
 
     /// Loads, decides, notes, asks, commits, stores and announces, in an exchange with the keeper, so that no other
     /// process spends the same refresh token; returns whether the refresh goes on with the app's provider.
-    private nonisolated func refreshAtEndpoint(
+    private func refreshAtEndpoint(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async -> Bool {
         // A process that is suspended now might lose the answer, and a refresh token that can be used once.
         let end = ExpiringActivity.system.begin {}
         defer { end() }
-        let (outcome, written) = await keeper.exchange { [self] stored -> (Outcome, TokenCredential?) in
+        let (outcome, written) = await keeper.transaction { [self] stored -> (Outcome, TokenCredential?) in
             // What the store holds if nothing comes of it.
             let unchanged = guarded.with { $0.intended(over: stored) }
             guard case .goOn(let credential) = decide(number, replacing: credential, stored) else {
@@ -89,10 +89,10 @@ extension SessionActor {
             case .leftBehind: return (.leftBehind, left())
             case .overdue(let error): return (.overdue(error), left())
             case .answer(.granted(let new, let lifetime)):
-                let version = commit(number, new, lifetime: lifetime, sentAt: sentAt)
+                let tokenNumber = commit(number, new, lifetime: lifetime, sentAt: sentAt)
                 // The same credential isn't written again, and only a write removes the note.
                 if let note, new == note.credential { await note.removeInAnyCase() }
-                return version.map { (.committed(new, version: $0), new) } ?? (.abandoned, left())
+                return tokenNumber.map { (.committed(new, tokenNumber: $0), new) } ?? (.abandoned, left())
             case .answer(.rejected(let error)):
                 await note?.remove()
                 let failure: AuthenticationError =
@@ -109,7 +109,7 @@ extension SessionActor {
     }
 
     /// What a refresh does after the store was read.
-    private nonisolated func decide(
+    private func decide(
         _ number: Int, replacing credential: TokenCredential?, _ stored: TokenCredential?
     ) -> GuardedMachine.Machine.RefreshStep {
         // A variable was read by the request.
@@ -128,7 +128,7 @@ extension SessionActor {
     /// Asks the token endpoint, until the answer comes, the app signs in or out, or the time is over.
     ///
     /// What the server says later is heard nevertheless: it holds the successor of a refresh token that may be spent.
-    private nonisolated func ask(
+    private func ask(
         _ service: any RefreshService, replacing credential: TokenCredential?, for number: Int, sentAt: Moment
     ) async -> TokenOutcome {
         let first = FirstValue<TokenOutcome>()
@@ -150,7 +150,7 @@ extension SessionActor {
     }
 
     /// The token endpoint has refused the refresh token.
-    private nonisolated func refused(_ error: OAuthError, _ failure: AuthenticationError, for number: Int) -> Outcome {
+    private func refused(_ error: OAuthError, _ failure: AuthenticationError, for number: Int) -> Outcome {
         let now = moment
         return switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
         case .ends: .rejected(failure)
@@ -161,15 +161,15 @@ extension SessionActor {
 
     /// The token endpoint has answered when nobody waited for it any more: the
     /// session is over, its time was, or the store has given its exchange up.
-    private nonisolated func cameLate(_ number: Int, _ answer: TokenResponse, sentAt: Moment) async {
+    private func cameLate(_ number: Int, _ answer: TokenResponse, sentAt: Moment) async {
         let isRunning = guarded.with { $0.isRunning(number) }
         switch answer {
         case .granted(let new, let lifetime):
             // It is written if somebody has put the old refresh token back.
-            if let version = commit(number, new, lifetime: lifetime, sentAt: sentAt) {
+            if let tokenNumber = commit(number, new, lifetime: lifetime, sentAt: sentAt) {
                 // Another refresh that has sent the same refresh token gives its turn at the store away.
                 guarded.cancelOutdatedRefresh()
-                if keeper.store == nil { stored(version: version) } else { writeAgain() }
+                if keeper.store == nil { stored(tokenNumber: tokenNumber) } else { writeAgain() }
             }
         case .failed(let cause, let retryAfter, let refreshToken):
             if let refreshToken, replaceRefreshToken(by: refreshToken, for: number) != nil { writeAgain() }
@@ -186,7 +186,7 @@ extension SessionActor {
     }
 
     /// Takes over a new refresh token beside the same access token.
-    private nonisolated func replaceRefreshToken(by refreshToken: String, for number: Int) -> TokenCredential? {
+    private func replaceRefreshToken(by refreshToken: String, for number: Int) -> TokenCredential? {
         observe()
         let now = moment
         let kept = guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
@@ -216,7 +216,7 @@ extension SessionActor {
     /// The store is not held meanwhile: a provider may wait for a person.
     ///
     /// - Returns: Whether the refresh goes on with the token endpoint: another process has signed in.
-    private nonisolated func refreshWithProvider(
+    private func refreshWithProvider(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async -> Bool {
         let loaded = await takeTurn().run { [keeper] in await Result { try await keeper.load() } }
@@ -241,9 +241,9 @@ extension SessionActor {
                     new.expiresAt == .distantFuture ? nil : new.expiresAt.timeIntervalSince(receivedAt.date)
                 let commit: @Sendable () -> Outcome = { [self] in
                     self.commit(number, new, lifetime: lifetime, sentAt: receivedAt)
-                        .map { .committed(new, version: $0) } ?? .abandoned
+                        .map { .committed(new, tokenNumber: $0) } ?? .abandoned
                 }
-                let (outcome, written) = await keeper.exchange { [self] stored -> (Outcome, TokenCredential?) in
+                let (outcome, written) = await keeper.transaction { [self] stored -> (Outcome, TokenCredential?) in
                     let unchanged = guarded.with { $0.intended(over: stored) }
                     guard isStillWanted(number, replacing: rejected, stored) else { return (.abandoned, unchanged) }
                     let outcome = commit()
@@ -265,7 +265,7 @@ extension SessionActor {
     }
 
     /// Whether nobody has signed in or out in another process while the provider was asked.
-    private nonisolated func isStillWanted(
+    private func isStillWanted(
         _ number: Int, replacing rejected: TokenCredential?, _ stored: TokenCredential?
     ) -> Bool {
         guard keeper.store != nil else { return true }
@@ -286,6 +286,96 @@ extension SessionActor {
         }
     }
 
+    // MARK: The end
+
+    /// Gives a new credential to the machine; the session uses it from here on, unless the refresh is outdated.
+    ///
+    /// - Returns: The number of its access token, if the session uses it and it has to be stored.
+    private func commit(
+        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
+    ) -> Int? {
+        // The app may have signed out by its variable, and no request may have noticed.
+        let batch = reading { machine, read, now in
+            machine.refreshSucceeded(
+                number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+        }
+        for case .store(_, let tokenNumber) in batch.actions { return tokenNumber }
+        return nil
+    }
+
+    /// Tells the machine what a refresh has come to, and whether it was written.
+    ///
+    /// - Returns: Whether the refresh goes on with the app's provider.
+    private func finish(
+        _ number: Int, _ outcome: Outcome?, _ written: Result<TokenCredential?, any Error>
+    ) async -> Bool {
+        if case .success(let written) = written { tell { $0.left(written, now: $1) } }
+        switch (outcome, written) {
+        case (.committed(let new, let tokenNumber), .success(let found)):
+            if keeper.store != nil { notice(found ?? .empty, insteadOf: new) }
+            stored(tokenNumber: tokenNumber)
+        case (.committed(_, let tokenNumber), .failure(let error)):
+            let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
+            tell { $0.notStored(tokenNumber: tokenNumber, failure, now: $1) }
+        case (.turnsToProvider, .success): return true
+        case (.turnsToProvider, .failure(let error)): failed(number, error, retryAfter: nil)
+        case (.leftBehind, _): break  // `cameLate` will tell the machine.
+        case (.overdue(let error), _): failed(number, error, isOverdue: true, retryAfter: nil)
+        case (.abandoned, _): abandon(number)
+        case (.rejected(let failure), _):
+            let loaded = await Result { try await keeper.load() ?? .empty }
+            reading { machine, read, now in
+                machine.refreshRejected(number: number, failure, read: read ?? (try? loaded.get()), now: now)
+            }
+        case (.failed(let cause, let isOfProvider, let retryAfter, let kept), _):
+            if let kept {
+                var failure: AuthenticationError?
+                if case .failure(let error) = written {
+                    failure = .credentialNotStored(cause: error, delivery: .notSent)
+                }
+                tell { $0.keptRefreshToken(kept, failure, now: $1) }
+            }
+            failed(number, cause, ofProvider: isOfProvider, retryAfter: retryAfter)
+        case (nil, .failure(let error)): failed(number, error, retryAfter: nil)
+        case (nil, .success):
+            let cause = TokenStoreError.refused("its exchange ended without having begun")
+            failed(number, cause, retryAfter: nil)
+        }
+        return false
+    }
+
+    /// Tells the machine what somebody else has saved while the refresh ran.
+    ///
+    /// A store that is not exclusive may hold such a credential. It is newer, and the waiters are signed with it.
+    private func notice(_ found: TokenCredential, insteadOf granted: TokenCredential) {
+        // A store may keep only a part of a credential: one equal token is enough.
+        guard found.accessToken != granted.accessToken,
+            found.refreshToken.isEmpty || found.refreshToken != granted.refreshToken
+        else { return }
+        tell { $0.observed(found, now: $1) }
+        if found.isEmpty { guarded.lastService?.revoke(granted) }
+    }
+
+    private func abandon(_ number: Int, retryAfter: Duration? = nil) {
+        tell { $0.refreshAbandoned(number: number, retryAfter: retryAfter, now: $1) }
+    }
+
+    private func failed(
+        _ number: Int, _ cause: any Error, ofProvider isOfProvider: Bool = false, isOverdue: Bool = false,
+        retryAfter: Duration?
+    ) {
+        let dice = random()
+        tell {
+            $0.refreshFailed(
+                number: number, cause: cause, ofProvider: isOfProvider, isOverdue: isOverdue, retryAfter: retryAfter,
+                random: dice, now: $1)
+        }
+    }
+}
+
+// MARK: - The provider's calls, one after the other
+
+extension SessionActor {
     /// How long a provider's call that has been given up is waited for; one
     /// that never returns must not keep everybody from signing in again.
     static let patience = Duration.seconds(10)
@@ -328,91 +418,5 @@ extension SessionActor {
         }
         return .failure(
             AtomError.session(URLError(.timedOut, "Nothing came in \(deadline)", delivery: .notSent)))
-    }
-
-    // MARK: The end
-
-    /// Gives a new credential to the machine; the session uses it from here on, unless the refresh is outdated.
-    ///
-    /// - Returns: The version that has to be stored, if the session uses it.
-    private nonisolated func commit(
-        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
-    ) -> Int? {
-        // The app may have signed out by its variable, and no request may have noticed.
-        let batch = reading { machine, read, now in
-            machine.refreshSucceeded(
-                number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
-        }
-        for case .store(_, let version) in batch.actions { return version }
-        return nil
-    }
-
-    /// Tells the machine what a refresh has come to, and whether it was written.
-    ///
-    /// - Returns: Whether the refresh goes on with the app's provider.
-    private nonisolated func finish(
-        _ number: Int, _ outcome: Outcome?, _ written: Result<TokenCredential?, any Error>
-    ) async -> Bool {
-        if case .success(let written) = written { tell { $0.left(written, now: $1) } }
-        switch (outcome, written) {
-        case (.committed(let new, let version), .success(let found)):
-            if keeper.store != nil { notice(found ?? .empty, insteadOf: new) }
-            stored(version: version)
-        case (.committed(_, let version), .failure(let error)):
-            let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
-            tell { $0.notStored(version: version, failure, now: $1) }
-        case (.turnsToProvider, .success): return true
-        case (.turnsToProvider, .failure(let error)): failed(number, error, retryAfter: nil)
-        case (.leftBehind, _): break  // `cameLate` will tell the machine.
-        case (.overdue(let error), _): failed(number, error, isOverdue: true, retryAfter: nil)
-        case (.abandoned, _): abandon(number)
-        case (.rejected(let failure), _):
-            let loaded = await Result { try await keeper.load() ?? .empty }
-            reading { machine, read, now in
-                machine.refreshRejected(number: number, failure, read: read ?? (try? loaded.get()), now: now)
-            }
-        case (.failed(let cause, let isOfProvider, let retryAfter, let kept), _):
-            if let kept {
-                var failure: AuthenticationError?
-                if case .failure(let error) = written {
-                    failure = .credentialNotStored(cause: error, delivery: .notSent)
-                }
-                tell { $0.keptRefreshToken(kept, failure, now: $1) }
-            }
-            failed(number, cause, ofProvider: isOfProvider, retryAfter: retryAfter)
-        case (nil, .failure(let error)): failed(number, error, retryAfter: nil)
-        case (nil, .success):
-            let cause = TokenStoreError.refused("its exchange ended without having begun")
-            failed(number, cause, retryAfter: nil)
-        }
-        return false
-    }
-
-    /// Tells the machine what somebody else has saved while the refresh ran.
-    ///
-    /// A store that is not exclusive may hold such a credential. It is newer, and the waiters are signed with it.
-    private nonisolated func notice(_ found: TokenCredential, insteadOf granted: TokenCredential) {
-        // A store may keep only a part of a credential: one equal token is enough.
-        guard found.accessToken != granted.accessToken,
-            found.refreshToken.isEmpty || found.refreshToken != granted.refreshToken
-        else { return }
-        tell { $0.observed(found, now: $1) }
-        if found.isEmpty { guarded.lastService?.revoke(granted) }
-    }
-
-    private nonisolated func abandon(_ number: Int, retryAfter: Duration? = nil) {
-        tell { $0.refreshAbandoned(number: number, retryAfter: retryAfter, now: $1) }
-    }
-
-    private nonisolated func failed(
-        _ number: Int, _ cause: any Error, ofProvider isOfProvider: Bool = false, isOverdue: Bool = false,
-        retryAfter: Duration?
-    ) {
-        let dice = random()
-        tell {
-            $0.refreshFailed(
-                number: number, cause: cause, ofProvider: isOfProvider, isOverdue: isOverdue, retryAfter: retryAfter,
-                random: dice, now: $1)
-        }
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 
 /// One session of bearer tokens: knows whether a refresh is needed or running, and runs it.
 ///
@@ -33,7 +34,9 @@ actor SessionActor {
         self.keeper = keeper
         self.time = time
         self.random = random
-        guarded = GuardedMachine(SessionMachine(policy: policy, needsLoading: keeper.store != nil))
+        guarded = GuardedMachine(
+            SessionMachine(
+                policy: policy, needsLoading: keeper.store != nil, tenure: Tenure(session: UUID())))
         gate = SessionGate(guarded, keeper: keeper, time: time)
     }
 
@@ -50,32 +53,31 @@ actor SessionActor {
 
 // MARK: - Events of requests
 
-extension SessionActor {
+nonisolated extension SessionActor {
     /// Asks the machine for a request that the gate has not let through.
     ///
     /// - Returns: Whether it is sent now; otherwise `released` or `refused` will be called, or was called already.
-    nonisolated func ask(for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool) -> Bool {
+    func ask(for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool) -> Bool {
         let means = waiter.refreshMeans
         while true {
             let read = gate.readCurrent()
             let now = moment
             let (admission, actions) = guarded.ask { machine in
-                let place = waiter.sessionPlace
+                let ticket = waiter.ticket
+                let isBound = ticket?.isBound ?? false
                 let result = machine.asked(
-                    waiter, by: means, of: place?.generation, takeover: place?.takeoverCount,
-                    isNew: place?.isNew, ticket: isAnew ? nil : place?.ticket, read: read, deadline: deadline, now: now)
-                func keepPlace(_ ticket: Int, _ generation: Int, isWaiting: Bool) {
-                    waiter.sessionPlace = SessionPlace(
-                        ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount,
-                        isWaiting: isWaiting)
+                    waiter, by: means, of: ticket?.tenure, isBound: isBound, isNew: ticket?.isNew,
+                    ticket: isAnew ? nil : ticket?.number, read: read, deadline: deadline, now: now)
+                func keepTicket(_ number: Int, isWaiting: Bool) {
+                    waiter.ticket = SessionTicket(
+                        number: number, tenure: machine.tenure, isBound: isBound, isWaiting: isWaiting)
                 }
                 switch result.0 {
-                case .go(let ticket, let generation): keepPlace(ticket, generation, isWaiting: false)
-                case .wait(let ticket, let generation): keepPlace(ticket, generation, isWaiting: true)
-                case .refuse where place == nil:
-                    // It may wait for a network, and belongs to whoever is signed in now.
-                    waiter.sessionPlace = SessionPlace(ticket: 0, generation: machine.generation, isWaiting: false)
-                case .refuse: waiter.sessionPlace?.isNew = false
+                case .go(let number): keepTicket(number, isWaiting: false)
+                case .wait(let number): keepTicket(number, isWaiting: true)
+                // It may wait for a network, and belongs to whoever is signed in now.
+                case .refuse where ticket == nil: waiter.ticket = SessionTicket(tenure: machine.tenure)
+                case .refuse: waiter.ticket?.isNew = false
                 case .readAgain: break
                 }
                 return result
@@ -95,57 +97,60 @@ extension SessionActor {
         }
     }
 
-    /// The server has answered a first attempt, signed with this version, with a 401.
-    nonisolated func rejected(version: Int) {
+    /// The server has answered a first attempt, signed with this token, with a 401.
+    func rejected(tokenNumber: Int) {
         let now = moment
-        guarded.with { $0.rejected(version: version, now: now) }
+        guarded.with { $0.rejected(tokenNumber: tokenNumber, now: now) }
     }
 
     /// A waiter was cancelled, or its deadline has passed; returns whether it was still waiting.
     @discardableResult
-    nonisolated func left(_ waiter: any SessionWaiter) -> Bool {
+    func left(_ waiter: any SessionWaiter) -> Bool {
         guarded.with { machine in
-            guard let place = waiter.sessionPlace, place.isWaiting else { return false }
-            waiter.sessionPlace?.isWaiting = false
-            machine.left(ticket: place.ticket)
+            guard let ticket = waiter.ticket, ticket.isWaiting else { return false }
+            waiter.ticket?.isWaiting = false
+            machine.left(ticket: ticket.number)
             return true
         }
     }
 
-    /// A request that this session has admitted pauses before it asks again, or its response is read as a stream; it is
-    /// refused if the app signs in or out meanwhile, and this returns whether that has not happened already.
-    nonisolated func pauses(_ waiter: any SessionWaiter) -> Bool { guarded.pauses(waiter) }
+    /// A request that this session has admitted hears of a sign-out from now on, though it is in no queue.
+    ///
+    /// It pauses before it asks again, or its response is read as a stream or goes to a file.
+    ///
+    /// - Returns: Whether that has not happened already.
+    func enters(_ waiter: any SessionWaiter) -> Bool { guarded.enters(waiter) }
 
-    /// A request does not pause any more, or nobody reads its stream.
-    nonisolated func pauseEnded(_ waiter: any SessionWaiter) { guarded.pauseEnded(waiter) }
+    /// A request that has entered need not hear of a sign-out any more.
+    func leaves(_ waiter: any SessionWaiter) { guarded.leaves(waiter) }
 
     /// Whose session it is; the app's variable is read for this.
-    nonisolated var holder: SessionHolder {
+    var tenure: Tenure {
         observe()
-        return guarded.with { $0.holder }
+        return gate.tenure
     }
 
-    /// Whether a response may still be read that was requested for this holder.
+    /// Whether a response of this tenure may still be read.
     ///
     /// What another process has stored is most often the same person's, so it
     /// counts only when something is sent. The app's variable is read for this.
-    nonisolated func isStill(of holder: SessionHolder) -> Bool {
-        gate.isUnchanged(of: holder) || keeper.store == nil && self.holder == holder
+    func mayRead(_ tenure: Tenure) -> Bool {
+        gate.isUnchanged(since: tenure) || keeper.store == nil && self.tenure.isUnbroken(since: tenure)
     }
 
     /// Whether this is called by the provider, while the session waits for it.
-    nonisolated var isInProvider: Bool { SessionOperation.ofProvider?.isRunning(for: self) ?? false }
+    var isInProvider: Bool { SessionOperation.ofProvider?.isRunning(for: self) ?? false }
 
-    nonisolated var moment: Moment { Moment(instant: time.now, date: time.date) }
+    var moment: Moment { Moment(instant: time.now, date: time.date) }
 }
 
 // MARK: - Performing the actions of events
 
-extension SessionActor {
+nonisolated extension SessionActor {
     /// Performs the actions of an event.
     ///
     /// - Parameter waiter: Whom it is about; otherwise the first one that is refused.
-    nonisolated func perform(_ batch: SessionActions, for waiter: (any SessionWaiter)? = nil) {
+    func perform(_ batch: SessionActions, for waiter: (any SessionWaiter)? = nil) {
         // Not in a turn at the store, where an observer would hold everybody up who uses the store.
         if waiter == nil, let turn = SessionOperation.onStore, turn.defers({ self.perform(batch) }, of: self) { return }
         if batch.hasNewRetry { followRetry() }
@@ -156,7 +161,7 @@ extension SessionActor {
         SessionOperation.$onStore.withValue(nil) { performActions(of: batch, for: waiter) }
     }
 
-    private nonisolated func performActions(of batch: SessionActions, for waiter: (any SessionWaiter)?) {
+    private func performActions(of batch: SessionActions, for waiter: (any SessionWaiter)?) {
         var waiter = waiter
         var number = batch.turns?.numbers.lowerBound ?? 0
         func announce(_ event: SessionEvent, isOver: Bool = true) {
@@ -179,13 +184,13 @@ extension SessionActor {
                     await self.refresh(number, replacing: credential, for: service)
                 }
                 guarded.keep(task, of: number)
-            case .store(let credential, let version):
+            case .store(let credential, let tokenNumber):
                 // The exchange with a store writes it when it ends.
-                if case .variable(let variable) = keeper { set(variable, to: credential, version: version) }
-            case .rewrite(let credential, let version):
+                if case .variable(let variable) = keeper { set(variable, to: credential, of: tokenNumber) }
+            case .rewrite(let credential, let tokenNumber):
                 if case .variable(let variable) = keeper {
-                    set(variable, to: credential, version: version)
-                    stored(version: version)
+                    set(variable, to: credential, of: tokenNumber)
+                    stored(tokenNumber: tokenNumber)
                 } else {
                     writeAgain()
                 }
@@ -220,14 +225,14 @@ extension SessionActor {
         }
     }
 
-    private nonisolated func release() {
+    private func release() {
         while true {
             let now = moment
             let (waiter, actions) = guarded.ask { machine in
                 let next = machine.nextReleased(now: now)
-                next.0?.sessionPlace?.isWaiting = false
+                next.0?.ticket?.isWaiting = false
                 // A request that came after the end of a session belongs to the next one.
-                next.0?.sessionPlace?.generation = machine.generation
+                if next.0?.ticket?.isBound == false { next.0?.ticket?.tenure = machine.tenure }
                 return next
             }
             guard let waiter else { return perform(actions) }
@@ -236,20 +241,20 @@ extension SessionActor {
     }
 
     /// Tells the machine of an event, and performs what follows.
-    nonisolated func tell(_ event: (inout GuardedMachine.Machine, Moment) -> [GuardedMachine.Machine.Action]) {
+    func tell(_ event: (inout GuardedMachine.Machine, Moment) -> [GuardedMachine.Machine.Action]) {
         let now = moment
         perform(guarded.act { event(&$0, now) })
     }
 
     /// Reads what is kept now, unless it has to be loaded, and tells the machine.
-    nonisolated func observe() {
+    func observe() {
         reading { machine, read, now in read.map { machine.observed($0, now: now) } ?? [] }
     }
 
     /// Performs an event with what is kept now, or `nil` where that has to be loaded;
     /// reads again if the machine has changed meanwhile.
     @discardableResult
-    nonisolated func reading(
+    func reading(
         for event: (inout GuardedMachine.Machine, TokenCredential?, Moment) -> [GuardedMachine.Machine.Action]
     ) -> SessionActions {
         while true {
@@ -267,14 +272,14 @@ extension SessionActor {
 
 // MARK: - Writing
 
-extension SessionActor {
+nonisolated extension SessionActor {
     /// Sets the app's variable to a credential that the session has committed to.
-    private nonisolated func set(
-        _ variable: any TokenCredentialWritable, to credential: TokenCredential, version: Int
+    private func set(
+        _ variable: any TokenCredentialWritable, to credential: TokenCredential, of tokenNumber: Int
     ) {
         // Read once more: a credential that somebody else has put there meanwhile is not overwritten.
         observe()
-        guard guarded.with({ $0.mayStore(version: version) }) else {
+        guard guarded.with({ $0.mayStore(tokenNumber: tokenNumber) }) else {
             return guarded.with { $0.wasSet(credential) }
         }
         set(variable, to: credential)
@@ -284,7 +289,7 @@ extension SessionActor {
     ///
     /// Several threads may set it at once, among them the app's: the thread that
     /// is last sets it to the newest credential.
-    nonisolated func set(_ variable: any TokenCredentialWritable, to credential: TokenCredential) {
+    func set(_ variable: any TokenCredentialWritable, to credential: TokenCredential) {
         var credential = credential
         while true {
             variable.tokenCredential = credential
@@ -298,34 +303,34 @@ extension SessionActor {
     }
 
     /// A credential has been written: the session goes on with it.
-    nonisolated func stored(version: Int) {
+    func stored(tokenNumber: Int) {
         // Otherwise the app has signed in or out meanwhile, and its own write counts.
-        guard guarded.with({ $0.mayStore(version: version) }) else { return observe() }
+        guard guarded.with({ $0.mayStore(tokenNumber: tokenNumber) }) else { return observe() }
         let read = keeper.current
-        tell { $0.stored(version: version, read: read, now: $1) }
+        tell { $0.stored(tokenNumber: tokenNumber, read: read, now: $1) }
     }
 
     /// Sets the alarm for a write that has failed; it holds the session until the store has taken the credential.
-    private nonisolated func followRetry() {
+    private func followRetry() {
         guarded.writeAlarm.follow(of: time, { self.writeAgain() }, { guarded.with { $0.store.retryAt } })
     }
 
     /// Writes what the store should hold and doesn't, unless it holds something newer.
-    nonisolated func writeAgain() {
+    func writeAgain() {
         Task.detached(name: "Write again", priority: .userInitiated) { [self] in
             await takeTurn().run { [self] in
-                guard let generation = guarded.with({ $0.hasToWriteAgain ? $0.generation : nil }) else { return }
-                let (intended, written) = await keeper.exchange { [guarded] stored in
+                guard let tenure = guarded.with({ $0.hasToWriteAgain ? $0.tenure : nil }) else { return }
+                let (intended, written) = await keeper.transaction { [guarded] stored in
                     let intended = guarded.with { $0.intended(over: stored) }
                     return (intended, intended)
                 }
-                tell { $0.wroteAgain(written, of: intended ?? nil, in: generation, now: $1) }
+                tell { $0.wroteAgain(written, of: intended ?? nil, in: tenure, now: $1) }
             }
         }
     }
 }
 
-// MARK: - The app
+// MARK: - What the actor isolates
 
 extension SessionActor {
     /// Loads the credential for the machine.
@@ -354,11 +359,11 @@ extension SessionActor {
         let read = keeper.current
         let now = moment
         // The machine first: then a request that still reads the old credential recognises it as old.
-        let ((successor, generation), actions) = guarded.ask { machine in
+        let ((successor, tenure), actions) = guarded.ask { machine in
             let (successor, actions) = machine.signedIn(credential, read: read, now: now)
-            return ((successor, machine.generation), actions)
+            return ((successor, machine.tenure), actions)
         }
-        let (_, failure, announcement) = await replace(by: successor, in: generation, actions)
+        let (_, failure, announcement) = await replace(by: successor, in: tenure, actions)
         await announcement.value
         if let failure { throw .authentication(failure) }
     }
@@ -376,11 +381,11 @@ extension SessionActor {
         // The app may have set its variable to somebody else, whose token is to be revoked.
         observe()
         let read = keeper.current
-        let ((ended, generation), actions) = guarded.ask { machine in
+        let ((ended, tenure), actions) = guarded.ask { machine in
             let (ended, actions) = machine.signedOut(read: read)
-            return ((ended, machine.generation), actions)
+            return ((ended, machine.tenure), actions)
         }
-        let (replaced, failure, announcement) = await replace(by: nil, in: generation, actions)
+        let (replaced, failure, announcement) = await replace(by: nil, in: tenure, actions)
         let credentials = ended.credentials(replacing: replaced)
         for other in credentials.dropFirst(waits ? 1 : 0) { service.revoke(other) }
         await announcement.value
@@ -403,7 +408,7 @@ extension SessionActor {
     /// - Returns: What the store held before, if it was read and replaced, why it has not taken the credential, and what
     ///   tells those who wait and the app.
     private func replace(
-        by credential: TokenCredential?, in generation: Int, _ actions: SessionActions
+        by credential: TokenCredential?, in tenure: Tenure, _ actions: SessionActions
     ) async -> (found: TokenCredential?, failure: AuthenticationError?, announcement: Task<Void, Never>) {
         if guarded.cancelOutdatedRefresh() { providerCall?.cancel() }
         if case .variable(let variable) = keeper { set(variable, to: credential ?? .empty) }
@@ -416,22 +421,50 @@ extension SessionActor {
         guard let store = keeper.store else { return (nil, nil, announcement) }
         // Whoever has called may be cancelled, and it is written nevertheless.
         let write = Task.detached(name: "Write", priority: .userInitiated) { [self] in
-            await turn.run { await replace(by: credential, in: generation, in: store) }
+            await turn.run { await replace(by: credential, in: tenure, in: store) }
         }
         let (found, failure) = await write.value
         return (found, failure, announcement)
     }
 
+    /// Loads the credential, unless somebody is signed in, and returns the new state.
+    func loadedState() async throws(AtomError) -> SessionState {
+        switch state {
+        case .unknown, .signedOut, .ended: break
+        case .signedIn, .refreshing: return state
+        }
+        if let refusal { throw .authentication(.credentialNotReadable(cause: refusal, delivery: .notSent)) }
+        guard let store = keeper.store else { return state }
+        let tenure = gate.tenure
+        let turn = takeTurn()
+        // Whoever has called may be cancelled, which isn't the store's business.
+        let look = Task.detached(name: "Look", priority: .userInitiated) { [self] in
+            await turn.run { [self] in
+                let found = await Result { try await store.load() }
+                if case .success(let stored) = found { tell { $0.lookedUp(stored, in: tenure, now: $1) } }
+                return found
+            }
+        }
+        if case .failure(let error) = await look.value {
+            throw .authentication(.credentialNotReadable(cause: error, delivery: .notSent))
+        }
+        return state
+    }
+}
+
+// MARK: - The store
+
+nonisolated extension SessionActor {
     /// Writes a sign-in or sign-out, unless the app has signed in or out since.
-    private nonisolated func replace(
-        by credential: TokenCredential?, in generation: Int, in store: any TokenCredentialStore
+    private func replace(
+        by credential: TokenCredential?, in tenure: Tenure, in store: any TokenCredentialStore
     ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
         // It replaces whatever is stored, even if that can't be read.
         var found = await Result { try await store.load() }
         var failure: AuthenticationError?
-        guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else {
+        guard guarded.with({ $0.mayWrite(signedIn: credential, in: tenure) }) else {
             let read = try? found.get()
-            return (guarded.ask { ($0.notReplaced(in: generation, found: read), []) }.0, nil)
+            return (guarded.ask { ($0.notReplaced(in: tenure, found: read), []) }.0, nil)
         }
         do {
             if credential == nil {
@@ -442,16 +475,16 @@ extension SessionActor {
         } catch {
             failure = .credentialNotStored(cause: error, delivery: .notSent)
         }
-        tell { $0.replaced(by: credential, in: generation, found: found, failure: failure, now: $1) }
+        tell { $0.replaced(by: credential, in: tenure, found: found, failure: failure, now: $1) }
         return (try? found.get(), failure)
     }
 
     /// Empties a store for a sign-out, and says what it held then, which is to be
     /// revoked: while the store was locked, another process may have refreshed.
-    private nonisolated func empty(
+    private func empty(
         _ store: any TokenCredentialStore, found: inout Result<TokenCredential?, any Error>
     ) async throws {
-        let (read, emptied) = await keeper.exchange { ($0, nil) }
+        let (read, emptied) = await keeper.transaction { ($0, nil) }
         if let read { found = .success(read) }
         switch emptied {
         case .success(nil) where read != nil: return
@@ -465,19 +498,52 @@ extension SessionActor {
     }
 
     /// Why one of the store's own methods can't ask for an operation on the store.
-    private nonisolated var refusal: TokenStoreError? {
+    private var refusal: TokenStoreError? {
         guard isInStore else { return nil }
         return .refused(
             "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")
     }
 
     /// Whether this is called by the store, while the session waits for it.
-    private nonisolated var isInStore: Bool { SessionOperation.onStore?.isRunning(for: self) ?? false }
+    private var isInStore: Bool { SessionOperation.onStore?.isRunning(for: self) ?? false }
+}
+
+// MARK: - What is known
+
+nonisolated extension SessionActor {
+    var events: AsyncStream<SessionEvent> { hub.events() }
+
+    /// The present state, and each later one.
+    var states: AsyncStream<SessionState> {
+        // From before the state is read, so that no change is missed.
+        let changes = hub.changes()
+        return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
+            let task = Task.detached(name: "States", priority: .userInitiated) { [weak self] in
+                var last: SessionState?
+                func tell(_ state: SessionState?) {
+                    guard let state, last?.isSame(as: state) != true else { return }
+                    last = state
+                    continuation.yield(state)
+                }
+                tell(self?.state)
+                if case .unknown? = last { tell(try? await self?.loadedState()) }
+                for await _ in changes { tell(self?.state) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    var state: SessionState {
+        let current = keeper.current
+        let now = time.now
+        return guarded.with { $0.state(reading: current, at: now) }
+    }
 
     /// Waits until what a running refresh brings home is stored, and what a sign-in or sign-out has to write.
     ///
     /// - Parameter duration: The longest time; with one, a write that has failed is waited for until it succeeds.
-    nonisolated func finishRefresh(within duration: Duration?) async {
+    func finishRefresh(within duration: Duration?) async {
         // A method of the store would wait for itself.
         guard !isInStore else { return }
         // A refresh that begins later isn't waited for, nor for ever one whose time is over.
@@ -498,60 +564,5 @@ extension SessionActor {
             await group.next()
             group.cancelAll()
         }
-    }
-
-    // MARK: What is known
-
-    nonisolated var events: AsyncStream<SessionEvent> { hub.events() }
-
-    /// The present state, and each later one.
-    nonisolated var states: AsyncStream<SessionState> {
-        // From before the state is read, so that no change is missed.
-        let changes = hub.changes()
-        return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
-            let task = Task.detached(name: "States", priority: .userInitiated) { [weak self] in
-                var last: SessionState?
-                func tell(_ state: SessionState?) {
-                    guard let state, last?.isSame(as: state) != true else { return }
-                    last = state
-                    continuation.yield(state)
-                }
-                tell(self?.state)
-                if case .unknown? = last { tell(try? await self?.loadedState()) }
-                for await _ in changes { tell(self?.state) }
-                continuation.finish()
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
-    }
-
-    nonisolated var state: SessionState {
-        let current = keeper.current
-        let now = time.now
-        return guarded.with { $0.state(reading: current, at: now) }
-    }
-
-    /// Loads the credential, unless somebody is signed in, and returns the new state.
-    func loadedState() async throws(AtomError) -> SessionState {
-        switch state {
-        case .unknown, .signedOut, .ended: break
-        case .signedIn, .refreshing: return state
-        }
-        if let refusal { throw .authentication(.credentialNotReadable(cause: refusal, delivery: .notSent)) }
-        guard let store = keeper.store else { return state }
-        let generation = guarded.with { $0.generation }
-        let turn = takeTurn()
-        // Whoever has called may be cancelled, which isn't the store's business.
-        let look = Task.detached(name: "Look", priority: .userInitiated) { [self] in
-            await turn.run { [self] in
-                let found = await Result { try await store.load() }
-                if case .success(let stored) = found { tell { $0.lookedUp(stored, in: generation, now: $1) } }
-                return found
-            }
-        }
-        if case .failure(let error) = await look.value {
-            throw .authentication(.credentialNotReadable(cause: error, delivery: .notSent))
-        }
-        return state
     }
 }

@@ -38,7 +38,7 @@ extension SessionMachine {
         leaveRefresh()
         phase = .storing(switched(to: successor, now: now))
         willWrite(successor)
-        return [.announce(.credentialChanged), .rewrite(successor, version: tokenNumber)]
+        return [.announce(.credentialChanged), .rewrite(successor, tokenNumber: tokenNumber)]
     }
 
     /// Whether a request that reads this would find somebody signed in.
@@ -60,10 +60,10 @@ extension SessionMachine {
 
     /// A refresh has left this in the store: a sign-in need not write it over what somebody has put there since.
     mutating func left(_ written: TokenCredential?, now: Moment) -> [Action] {
-        guard case .first(let generation)? = store.outstanding, let last = store.last, let written, !written.isEmpty,
+        guard case .first(let tenure)? = store.outstanding, let last = store.last, let written, !written.isEmpty,
             last.hasTokens(of: written)
         else { return [] }
-        return wrote(last, in: generation) + stored(version: tokenNumber, now: now)
+        return wrote(last, in: tenure) + stored(tokenNumber: tokenNumber, now: now)
     }
 
     /// A credential is about to be written over the one that it replaces.
@@ -107,8 +107,7 @@ extension SessionMachine {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
         let refusals = refuseAll(.signedOut(delivery: .notSent))
-        if mayBeSomebodys(read) { departures += 1 }
-        generation += 1
+        tenure.signInChanges(personLeaves: mayBeSomebodys(read))
         willReplace(by: credential)
         refusedRefreshToken = nil
         fruitless = []
@@ -149,17 +148,17 @@ extension SessionMachine {
     /// The credential of a sign-in, or an empty one, is about to be written over whatever is kept.
     private mutating func willReplace(by credential: TokenCredential) {
         store.willWrite(credential, isPending: !needsLoading)
-        if needsLoading { store.outstanding = .first(generation: generation) }
+        if needsLoading { store.outstanding = .first(tenure) }
     }
 
     /// Whether the store should still get the credential of a sign-in, or be emptied by a sign-out if it is `nil`.
     ///
     /// It should not if the app has signed in or out since, or if a refresh of
     /// this credential, which was running during the sign-in, has replaced it.
-    func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
-        guard generation == self.generation else { return false }
+    func mayWrite(signedIn credential: TokenCredential?, in tenure: Tenure) -> Bool {
+        guard tenure.isSameSignIn(as: self.tenure) else { return false }
         guard let credential else { return held == nil }
-        return store.outstanding == .first(generation: generation) && held?.credential.hasTokens(of: credential) == true
+        return store.isFirst(in: tenure) && held?.credential.hasTokens(of: credential) == true
     }
 
     /// The app's variable was set to this, or was not set after all.
@@ -182,16 +181,16 @@ extension SessionMachine {
     ///   - found: What the store held before, if it could be read.
     ///   - failure: Why the store has not taken it; `nil` if it has.
     mutating func replaced(
-        by credential: TokenCredential?, in generation: Int, found: Result<TokenCredential?, any Error>,
+        by credential: TokenCredential?, in tenure: Tenure, found: Result<TokenCredential?, any Error>,
         failure: AuthenticationError?, now: Moment
     ) -> [Action] {
         guard let failure else {
-            let actions = wrote(credential ?? .empty, in: generation)
+            let actions = wrote(credential ?? .empty, in: tenure)
             // It may be what a refresh has committed to: the sign-in has written that, too.
-            return store.outstanding == nil ? actions + stored(version: tokenNumber, now: now) : actions
+            return store.outstanding == nil ? actions + stored(tokenNumber: tokenNumber, now: now) : actions
         }
-        guard mayWrite(signedIn: credential, in: generation) else {
-            notReplaced(in: generation)
+        guard mayWrite(signedIn: credential, in: tenure) else {
+            notReplaced(in: tenure)
             return [.announce(.credentialNotStored(failure))]
         }
         store.outstanding = .overAnything
@@ -199,7 +198,7 @@ extension SessionMachine {
             store.overwrites(found ?? .empty)
             store.outstanding = .overOld
         }
-        guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
+        guard !isStoring else { return notStored(tokenNumber: tokenNumber, failure, now: now) }
         _ = writeFailed(failure, at: now)
         return [.announce(.credentialNotStored(failure))]
     }
@@ -208,8 +207,8 @@ extension SessionMachine {
     ///
     /// - Returns: What the store holds, if the sign-in that has overtaken it still writes over that.
     @discardableResult
-    mutating func notReplaced(in generation: Int, found: TokenCredential? = nil) -> TokenCredential? {
-        store.forgetFirst(of: generation)
+    mutating func notReplaced(in tenure: Tenure, found: TokenCredential? = nil) -> TokenCredential? {
+        store.forgetFirst(in: tenure)
         guard case .first? = store.outstanding, let last = store.last, !last.isEmpty,
             found?.hasTokens(of: last) == false
         else { return nil }
@@ -217,8 +216,8 @@ extension SessionMachine {
     }
 
     /// The store has taken a credential; the app is told if it had not before.
-    mutating func wrote(_ credential: TokenCredential, in generation: Int) -> [Action] {
-        store.wrote(credential, in: generation) ? [.announce(.credentialStored)] : []
+    mutating func wrote(_ credential: TokenCredential, in tenure: Tenure) -> [Action] {
+        store.wrote(credential, in: tenure) ? [.announce(.credentialStored)] : []
     }
 
     /// The outstanding write has ended.
@@ -226,15 +225,15 @@ extension SessionMachine {
     /// - Parameters:
     ///   - result: What the store holds now: what it should, or something newer.
     ///   - intended: What was written, unless the store held something newer.
-    ///   - generation: In which the write began; a sign-in or sign-out since then writes its own.
+    ///   - tenure: In which the write began; a sign-in or sign-out since then writes its own.
     mutating func wroteAgain(
-        _ result: Result<TokenCredential?, any Error>, of intended: TokenCredential? = nil, in generation: Int,
+        _ result: Result<TokenCredential?, any Error>, of intended: TokenCredential? = nil, in tenure: Tenure,
         now: Moment
     ) -> [Action] {
-        guard generation == self.generation, hasToWriteAgain, let last = store.last else { return [] }
+        guard tenure.isSameSignIn(as: self.tenure), hasToWriteAgain, let last = store.last else { return [] }
         switch result {
         case .success(let stored) where (stored ?? .empty).hasTokens(of: last):
-            return wrote(last, in: generation) + self.stored(version: tokenNumber, now: now)
+            return wrote(last, in: tenure) + self.stored(tokenNumber: tokenNumber, now: now)
         case .success(let stored?) where intended?.hasTokens(of: stored) == true && store.judge(stored) == .old:
             // Something newer has been committed meanwhile, and has a turn of its own.
             return []
@@ -242,10 +241,10 @@ extension SessionMachine {
             store.forgetOutstanding()
             let news = observed(stored ?? .empty, now: now)
             // The waiters go on, unless somebody else's credential has replaced this one.
-            return news + self.stored(version: tokenNumber, now: now)
+            return news + self.stored(tokenNumber: tokenNumber, now: now)
         case .failure(let error):
             let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
-            guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
+            guard !isStoring else { return notStored(tokenNumber: tokenNumber, failure, now: now) }
             return writeFailed(failure, at: now)
         }
     }
@@ -280,7 +279,7 @@ extension SessionMachine {
                 end.isAnnounced = true
                 phase = .ended(end)
                 // Those whose service can get a credential without a refresh token go on.
-                let refused = waiters.removeAll { end.means.acquires || !$0.means.acquires || $0.isReconnection }
+                let refused = waiters.removeAll { end.means.acquires || !$0.means.acquires || $0.isBound }
                     .map { $0.element.waiter }
                 return news + (refused.isEmpty ? [] : [.refuse(refused, end.error)])
                     + (isAnnounced ? [] : [.announce(.ended(end.error))]) + proceed(hasJustRead: true, now: now)
@@ -303,9 +302,9 @@ extension SessionMachine {
         return actions + [.announce(.signedOut)]
     }
 
-    /// The store was read because the app asked for the session's state in this generation.
-    mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
-        guard generation == self.generation, needsLoading else { return [] }
+    /// The store was read because the app asked for the session's state in this tenure.
+    mutating func lookedUp(_ credential: TokenCredential?, in tenure: Tenure, now: Moment) -> [Action] {
+        guard tenure.isSameSignIn(as: self.tenure), needsLoading else { return [] }
         switch phase {
         // A load that is running would find nothing newer.
         case .loading(_, let end): return decide(end, by: credential, now: now)
@@ -389,8 +388,8 @@ extension SessionMachine {
         to credential: TokenCredential, as signedIn: HeldCredential? = nil, now: Moment
     ) -> HeldCredential {
         // What a store holds at first takes nobody's place: requests have waited for it.
-        if lastTokenNumber > 0 || !needsLoading { takeoverCount += 1 }
-        if held != nil { departures += 1 }
+        if lastTokenNumber > 0 || !needsLoading { tenure.tokenIsTakenOver() }
+        if held != nil { tenure.personLeaves() }
         // What another process stores is most often the same person's.
         if !needsLoading { fruitless = [] }
         if let signedIn { return install(signedIn) }
@@ -440,8 +439,7 @@ extension SessionMachine {
 
     /// Nobody is signed in any more.
     private mutating func forget() -> [Action] {
-        generation += 1
-        departures += 1
+        tenure.signInChanges(personLeaves: true)
         version += 1
         fruitless = []
         refusedRefreshToken = nil

@@ -114,7 +114,7 @@ extension SessionMachine {
         phase = .storing(install(brought))
         setback = nil
         willWrite(credential, hasRead: !isOutdated)
-        return news + [.store(credential, version: tokenNumber)]
+        return news + [.store(credential, tokenNumber: tokenNumber)]
     }
 
     /// Whether the session uses the refresh token that an outdated refresh has just exchanged, because somebody has put
@@ -166,11 +166,11 @@ extension SessionMachine {
     mutating func keptRefreshToken(_ kept: TokenCredential, _ failure: AuthenticationError?, now: Moment) -> [Action] {
         // Otherwise the app has signed in or out meanwhile, or somebody has stored something newer.
         guard needsLoading, store.last == kept, store.outstanding == .overOld else { return [] }
-        return failure.map { writeFailed($0, at: now) } ?? wrote(kept, in: generation)
+        return failure.map { writeFailed($0, at: now) } ?? wrote(kept, in: tenure)
     }
 
     /// Whether the credential with this access token still has to be written.
-    func mayStore(version stored: Int) -> Bool {
+    func mayStore(tokenNumber stored: Int) -> Bool {
         if case .storing(let held) = phase { held.number == stored } else { false }
     }
 
@@ -178,15 +178,15 @@ extension SessionMachine {
     ///
     /// - Parameter read: What the app's variable holds now: it may return the
     ///   old value for a while. `nil` for a store, which holds what was written.
-    mutating func stored(version stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
-        guard mayStore(version: stored), let held else { return [] }
-        let actions = needsLoading && store.outstanding != nil ? wrote(held.credential, in: generation) : []
+    mutating func stored(tokenNumber stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
+        guard mayStore(tokenNumber: stored), let held else { return [] }
+        let actions = needsLoading && store.outstanding != nil ? wrote(held.credential, in: tenure) : []
         return actions + proceed(with: held, read: read, now: now)
     }
 
     /// The credential with this access token could not be written: the session goes on in memory.
-    mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
-        guard mayStore(version: version), let held else { return [] }
+    mutating func notStored(tokenNumber: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
+        guard mayStore(tokenNumber: tokenNumber), let held else { return [] }
         // A sign-in or sign-out meanwhile writes its own.
         if hasToWriteAgain { _ = writeFailed(failure, at: now) }
         return announcing(.credentialNotStored(failure), with: proceed(with: held, read: nil, now: now))

@@ -6,14 +6,13 @@ import Foundation
 /// machine doesn't wait, lock, read a clock or draw random numbers: time and randomness are arguments. Every event may
 /// come in every phase; an event that no longer matters changes nothing.
 ///
-/// Four numbers make late events harmless. The *token number* counts access tokens, so that a 401 for an older one is
-/// recognised. The *version* counts changes of the credential, so that what was read before a change is read again. The
-/// *refresh number* counts refreshes, so that only the running one can end. The *generation* counts sign-ins and
-/// sign-outs; the results of an older one are dropped.
+/// Three numbers and a tenure make late events harmless. The *token number* counts access tokens, so that a 401 for an
+/// older one is recognised. The *version* counts changes of the credential, so that what was read before a change is
+/// read again. The *refresh number* counts refreshes, so that only the running one can end. The *tenure* tells whose the
+/// session is; what comes of an older sign-in is dropped.
 struct SessionMachine<Waiter> {
     typealias Phase = SessionPhase
     typealias Admission = SessionAdmission
-    typealias Signature = SessionSignature
     typealias Waiting = SessionWaiting<Waiter>
 
     /// What has to be done after an event.
@@ -25,9 +24,9 @@ struct SessionMachine<Waiter> {
         /// `refreshRejected` or `refreshAbandoned`.
         case refresh(number: Int, TokenCredential?, for: Waiter)
         /// Write the credential, unless `mayStore` is false by then; ends with `stored` or `notStored`.
-        case store(TokenCredential, version: Int)
+        case store(TokenCredential, tokenNumber: Int)
         /// Write the credential over what is out of date; ends with `stored`, or `wroteAgain` in a store.
-        case rewrite(TokenCredential, version: Int)
+        case rewrite(TokenCredential, tokenNumber: Int)
         /// Call `nextReleased` until it returns no waiter.
         case release
         /// Tell these requests that they will not be sent.
@@ -54,14 +53,8 @@ struct SessionMachine<Waiter> {
     /// Counts all changes of the credential and of what is known about it.
     var version = 0
     var lastTokenNumber = 0
-    /// Counts sign-ins and sign-outs.
-    var generation = 0
-    /// Counts the access tokens that somebody else than a sign-in or a refresh
-    /// of this process has put in place of another one, or of none.
-    var takeoverCount = 0
-    /// Counts the people who have gone, by a sign-out or because of somebody else's
-    /// credential; what is kept for a person goes by it.
-    var departures = 0
+    /// Whose session it is, as far as the machine knows.
+    var tenure: Tenure
     var waiters = TicketQueue<Waiting>()
     /// Whether somebody is calling `nextReleased`; newcomers wait until all others have been released.
     var isReleasing = false
@@ -84,9 +77,10 @@ struct SessionMachine<Waiter> {
     var known = KnownTokens()
     var hasAnnouncedStaleStore = false
 
-    init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
+    init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false, tenure: Tenure = .nobody) {
         self.policy = policy
         self.needsLoading = needsLoading
+        self.tenure = tenure
         phase = needsLoading ? .loading(number: nil, end: nil) : .signedOut
     }
 
@@ -153,12 +147,9 @@ struct SessionMachine<Waiter> {
         }
     }
 
-    /// Whose session it is, as far as the machine knows.
-    var holder: SessionHolder { SessionHolder(generation: generation, takeoverCount: takeoverCount) }
-
     /// The tokens that tell whose the access token with this number is; `nil` if the session has another one.
-    func tokens(of version: Int) -> [String]? {
-        guard version == tokenNumber, let credential = held?.credential else { return nil }
+    func tokens(of number: Int) -> [String]? {
+        guard number == tokenNumber, let credential = held?.credential else { return nil }
         guard !credential.refreshToken.isEmpty else { return [credential.accessToken] }
         return [credential.refreshToken] + spent.predecessors(of: credential)
     }
@@ -170,15 +161,14 @@ extension SessionMachine {
     /// A request asks to be sent, for the first time or again.
     ///
     /// - Parameters:
-    ///   - generation: The one in which it was admitted before, if it was.
-    ///   - takeover: For the reconnection of a stream: the count of takeovers when the stream began. It is sent for
-    ///     nobody else, and nobody signs in for it.
-    ///   - ticket: The ticket that it got then, unless it has been sent since:
+    ///   - tenure: Whose it is, if that is known: it is sent for no other sign-in.
+    ///   - isBound: Whether it is sent only if that tenure is unbroken; then nobody signs in for it.
+    ///   - ticket: The ticket that it got before, unless it has been sent since:
     ///     it keeps its place before later requests.
     ///   - read: What the app's variable holds, and the version before it was read; `nil` for a store.
     mutating func asked(
-        _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, isNew: Bool? = nil,
-        ticket: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,
+        _ waiter: Waiter, by means: RefreshMeans, of tenure: Tenure? = nil, isBound: Bool = false,
+        isNew: Bool? = nil, ticket: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
         var actions: [Action] = []
@@ -186,24 +176,26 @@ extension SessionMachine {
             guard read.version == version else { return (.readAgain, []) }
             actions = observed(read.credential, now: now)
         }
-        guard isCurrent(generation, takeover) else { return (.refuse(.signedOut(delivery: .notSent)), actions) }
-        if let (ticket, generation, _) = admitAtOnce(by: means, of: generation, ticket: ticket, at: now.instant) {
-            return (.go(ticket: ticket, generation: generation), actions)
+        guard isCurrent(tenure, isBound: isBound) else {
+            return (.refuse(.signedOut(delivery: .notSent)), actions)
+        }
+        if let (ticket, _) = admitAtOnce(by: means, of: tenure, ticket: ticket, at: now.instant) {
+            return (.go(ticket: ticket), actions)
         }
         let request = Waiting(
             waiter: waiter, means: means, joinedAt: now.instant, deadline: deadline,
-            isNew: isNew ?? (generation == nil), isReconnection: takeover != nil)
+            isNew: isNew ?? (tenure == nil), isBound: isBound)
         switch phase {
         case .loading(nil, let end):
             return (enqueue(request, ticket: ticket), actions + startLoading(end))
         case .refreshing(let held?, let refresh)
         where refresh.isSilent && held.isGood(at: now.instant, by: means) && isNext(ticket):
-            return (.go(ticket: ticket ?? waiters.issueTicket(), generation: self.generation), actions)
+            return (.go(ticket: ticket ?? waiters.issueTicket()), actions)
         case .signedIn where !waiters.isEmpty || isReleasing, .loading, .refreshing, .waiting, .storing:
             return (enqueue(request, ticket: ticket), actions + limitWait(of: [request]))
         case .signedIn, .backingOff: break
         case .ended(let end):
-            if takeover != nil { return (.refuse(end.error), actions) }
+            if isBound { return (.refuse(end.error), actions) }
             // Or only renewal with the refresh token has ended.
             guard !means.acquires || end.means.acquires else { break }
             guard needsLoading else { return (.refuse(end.error), actions) }
@@ -226,21 +218,20 @@ extension SessionMachine {
     /// - Returns: `nil` when nothing has been changed and `asked` has to decide.
     @inline(__always)
     mutating func admitAtOnce(
-        by means: RefreshMeans, of generation: Int?, takeover: Int? = nil, ticket: Int?,
+        by means: RefreshMeans, of tenure: Tenure? = nil, isBound: Bool = false, ticket: Int?,
         read: TokenCredential? = nil, at instant: MonotonicInstant
-    ) -> (ticket: Int, generation: Int, Signature)? {
+    ) -> (ticket: Int, Pass)? {
         guard case .signedIn(let held) = phase, held.isGood(at: instant, by: means), isNext(ticket) else { return nil }
-        guard isCurrent(generation, takeover) else { return nil }
+        guard isCurrent(tenure, isBound: isBound) else { return nil }
         if let read { guard store.isUnchanged(read) else { return nil } }
-        return (ticket ?? waiters.issueTicket(), self.generation, held.signature)
+        return (ticket ?? waiters.issueTicket(), held.pass(of: self.tenure))
     }
 
-    /// Whether a request of these may be sent; `nil` for any.
+    /// Whether a request of this tenure may be sent; `nil` for any.
     @inline(__always)
-    private func isCurrent(_ generation: Int?, _ takeover: Int?) -> Bool {
-        if let generation, generation != self.generation { return false }
-        if let takeover, takeover != takeoverCount { return false }
-        return true
+    private func isCurrent(_ tenure: Tenure?, isBound: Bool) -> Bool {
+        guard let tenure else { return true }
+        return isBound ? self.tenure.isUnbroken(since: tenure) : self.tenure.isSameSignIn(as: tenure)
     }
 
     /// Whether no request with an earlier ticket waits or is being released.
@@ -258,31 +249,32 @@ extension SessionMachine {
         return [.load(number: lastLoadNumber)]
     }
 
-    /// A request is about to be sent.
+    /// A request is about to be sent, with this pass; without authorization it has to ask again.
     ///
     /// The leeway doesn't matter here: a token that is still valid is sent, unless an earlier request waits. Inlined,
     /// because a call would copy the machine.
     @inline(__always)
-    func signature(
-        of generation: Int, takeover: Int? = nil, ticket: Int? = nil, at instant: MonotonicInstant
-    ) -> Signature {
-        guard isCurrent(generation, takeover) else { return .outdated }
-        if let ticket, !waiters.isEmpty || isReleasing, !isNext(ticket) { return .none }
+    func pass(
+        of tenure: Tenure?, isBound: Bool = false, ticket: Int? = nil, at instant: MonotonicInstant
+    ) -> Pass {
+        let none = Pass(tenure: self.tenure)
+        guard isCurrent(tenure, isBound: isBound) else { return none }
+        if let ticket, !waiters.isEmpty || isReleasing, !isNext(ticket) { return none }
         switch phase {
         case .signedIn(let held), .refreshing(let held?, _), .waiting(let held?):
-            return held.isUsable(at: instant) ? held.signature : .none
+            return held.isUsable(at: instant) ? held.pass(of: self.tenure) : none
         case .refreshing, .waiting, .loading, .storing, .backingOff, .ended, .signedOut:
-            return .none
+            return none
         }
     }
 
     /// The server's answer to a request signed with this access token is not a 401.
-    mutating func accepted(version signed: Int) {
+    mutating func accepted(tokenNumber signed: Int) {
         if signed == tokenNumber { held?.isUnproven = false }
     }
 
     /// The server answered 401 to a first attempt signed with this access token; the request will ask again at once.
-    mutating func rejected(version signed: Int, now: Moment) {
+    mutating func rejected(tokenNumber signed: Int, now: Moment) {
         guard signed == tokenNumber, held?.isRejected == false else { return }
         held?.isRejected = true
         countIfFruitless(at: now.instant)
@@ -307,7 +299,7 @@ extension SessionMachine {
     mutating func enqueue(_ request: Waiting, ticket: Int?) -> Admission {
         let ticket = ticket ?? waiters.issueTicket()
         waiters.enqueue(request, ticket: ticket)
-        return .wait(ticket: ticket, generation: generation)
+        return .wait(ticket: ticket)
     }
 
     /// Whether a waiter may be sent: its token is good, and no refresh holds it up.

@@ -94,24 +94,25 @@ struct SessionSetback {
 
 /// The answer to a request that asks to be sent.
 enum SessionAdmission {
-    /// Send it, as a request of this generation; if it has to ask again, it shows the ticket.
-    case go(ticket: Int, generation: Int)
+    /// Send it, as a request of the present tenure; if it has to ask again, it shows the ticket.
+    case go(ticket: Int)
     /// Let it wait; `left` takes the ticket.
-    case wait(ticket: Int, generation: Int)
+    case wait(ticket: Int)
     case refuse(AuthenticationError)
     /// The credential was read before it was replaced: read and ask again.
     case readAgain
 }
 
-/// What a request is signed with that is about to be sent.
-enum SessionSignature: Equatable {
-    /// This value of the `Authorization` field, from the access token with this
-    /// number; the session wants to hear that the server accepts an unproven one.
-    case authorization(String, version: Int, isUnproven: Bool)
-    /// Nothing yet: the request has to ask again.
-    case none
-    /// Nothing: the request belongs to a session that is over.
-    case outdated
+/// What an attempt is made with.
+struct Pass: Sendable {
+    /// The value of the `Authorization` field; `nil` if nothing signs it, or if it has to ask the session again.
+    var authorization: String?
+    /// The number of the access token that it comes from, if it comes from a session.
+    var tokenNumber: Int?
+    /// Whether the session wants to hear that the server accepts the token.
+    var isUnproven = false
+    /// Whose the attempt is.
+    var tenure: Tenure
 }
 
 /// A request in a session's queue.
@@ -122,8 +123,8 @@ struct SessionWaiting<Waiter> {
     let deadline: MonotonicInstant
     /// Whether no session has admitted it before.
     let isNew: Bool
-    /// Whether it reconnects a stream: nobody signs in for it.
-    let isReconnection: Bool
+    /// Whether it is for whoever was there when it began: nobody signs in for it.
+    let isBound: Bool
 }
 
 extension SessionWaiting: Sendable where Waiter: Sendable {}

@@ -1,7 +1,7 @@
 /// A request that a session keeps waiting.
 protocol SessionWaiter: AnyObject, Sendable {
     /// Read and written by the session only, under its lock.
-    var sessionPlace: SessionPlace? { get set }
+    var ticket: SessionTicket? { get set }
 
     /// How its service gets another credential.
     var refreshMeans: RefreshMeans { get }
@@ -16,14 +16,14 @@ protocol SessionWaiter: AnyObject, Sendable {
     func refused(_ error: AuthenticationError)
 }
 
-/// What a session knows about a request that it has admitted.
-struct SessionPlace {
+/// What a session knows about a request that it has admitted, or that is for one tenure only.
+struct SessionTicket {
     /// Its place in the order of admission, until it has been sent.
-    var ticket = 0
-    /// The sign-in that it belongs to.
-    var generation: Int
-    /// For the reconnection of a stream, and a link: the count of takeovers at which it may be sent; `nil` for any.
-    var takeoverCount: Int?
+    var number = 0
+    /// Whose it is: it is sent for no other sign-in.
+    var tenure: Tenure
+    /// Whether it is sent only if that is unbroken: a stream that goes on, and a link.
+    var isBound = false
     /// Whether it is in the queue.
     var isWaiting = false
     /// Whether the session has not been asked yet.
@@ -63,19 +63,4 @@ protocol RefreshService: AnyObject, Sendable {
     ///
     /// - Parameter isOver: Whether nothing can be signed any more.
     func announce(_ event: SessionEvent, isOver: Bool)
-}
-
-/// Whose session it is: another value after each sign-in, sign-out and takeover, but the same one after a refresh.
-struct SessionHolder: Hashable, Sendable {
-    let generation: Int
-    let takeoverCount: Int
-}
-
-/// What tells whose token has signed a request; each of these is enough.
-struct SessionSigner: Sendable {
-    let holder: SessionHolder
-    /// The session, for no longer than this process lives.
-    let mark: String
-    /// The refresh token and those that it has replaced, or the access token if there is none.
-    let tokens: [String]
 }

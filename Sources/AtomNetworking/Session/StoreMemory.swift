@@ -33,8 +33,8 @@ struct StoreMemory: Sendable {
 
     /// A write of ``last`` that the store has not taken yet.
     enum Outstanding: Equatable {
-        /// The sign-in or sign-out that has started this generation has still to write, over whatever is there.
-        case first(generation: Int)
+        /// The sign-in or sign-out that has begun this tenure has still to write, over whatever is there.
+        case first(Tenure)
         /// It has failed, and what was there could not be read either.
         case overAnything
         /// It replaces what was overwritten, and nothing else.
@@ -121,13 +121,13 @@ struct StoreMemory: Sendable {
 
     /// The store has taken a credential.
     ///
-    /// - Parameter generation: The generation of the write; the sign-in or sign-out of a later one has still to write.
+    /// - Parameter tenure: That of the write; a later sign-in or sign-out has still to write.
     /// - Returns: Whether a write had failed before.
-    mutating func wrote(_ credential: TokenCredential, in generation: Int) -> Bool {
+    mutating func wrote(_ credential: TokenCredential, in tenure: Tenure) -> Bool {
         // Something newer may have been committed meanwhile, and has still to be written.
         guard last.map({ $0.hasTokens(of: credential) }) ?? true else { return false }
         if credential == last { overwritten = [] }
-        if case .first(let latest) = outstanding, latest > generation {} else { outstanding = nil }
+        if case .first = outstanding, !isFirst(in: tenure) {} else { outstanding = nil }
         retryAt = nil
         defer { failedWrites = 0 }
         return failedWrites > 0
@@ -164,8 +164,11 @@ struct StoreMemory: Sendable {
     mutating func forgetOutstanding() { (outstanding, retryAt) = (nil, nil) }
 
     /// The write of a sign-in or sign-out is not wanted any more.
-    mutating func forgetFirst(of generation: Int) {
-        if outstanding == .first(generation: generation) { outstanding = nil }
+    mutating func forgetFirst(in tenure: Tenure) { if isFirst(in: tenure) { outstanding = nil } }
+
+    /// Whether the sign-in or sign-out of this tenure has still to write.
+    func isFirst(in tenure: Tenure) -> Bool {
+        if case .first(let first) = outstanding { first.isSameSignIn(as: tenure) } else { false }
     }
 
     /// After 1, 2, 4, 8, 16 and 32 s, and then each minute for ten minutes.
@@ -178,9 +181,7 @@ extension TokenCredential {
     /// Compares without a copy, as `==` with an optional would make one.
     fileprivate func isExactly(_ other: TokenCredential) -> Bool { self == other }
 
-    /// Whether it is the same, for a store that keeps whole seconds only.
     fileprivate func isSame(as other: TokenCredential) -> Bool {
-        hasTokens(of: other)
-            && (expiresAt == other.expiresAt || abs(expiresAt.timeIntervalSince(other.expiresAt)) < 1)
+        hasTokens(of: other) && expires(at: other.expiresAt)
     }
 }

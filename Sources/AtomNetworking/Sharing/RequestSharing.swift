@@ -41,15 +41,15 @@ final class RequestSharing: Sendable {
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)
         }
-        if starts { start(number, request, of: key.holder) } else { caller.tellJoined() }
+        if starts { start(number, request, of: key.tenure) } else { caller.tellJoined() }
         return caller
     }
 
-    /// Others may have joined before the session is asked: it is sent for this holder only, if somebody signs in.
-    private func start(_ number: Int, _ request: consuming PreparedRequest, of holder: SessionHolder?) {
+    /// Others may have joined before the session is asked: it is sent for this sign-in only.
+    private func start(_ number: Int, _ request: consuming PreparedRequest, of tenure: Tenure) {
         let exchange = manager.run(
             request, listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }),
-            of: holder.map { SessionPlace(generation: $0.generation, isNew: true) })
+            of: tenure, isShared: true)
         state.withLock { state in
             // It may have ended inside its start.
             if state.requests.isRunning(number) { state.exchanges[number] = exchange }

@@ -13,9 +13,9 @@ struct SharingKey: Hashable, Sendable {
     private let retryPolicy: RetryPolicy
     private let idempotency: Idempotency
     /// For a link: it is refused when others are not.
-    private let departures: Int?
-    /// Whose session it is; `nil` for a service without one.
-    let holder: SessionHolder?
+    private let person: Tenure?
+    /// Whose it is, and its cookies.
+    let tenure: Tenure
 
     /// Reads whose session it is, in the caller's isolation.
     init(_ request: borrowing PreparedRequest, _ manager: RequestableQueueManager) {
@@ -26,9 +26,11 @@ struct SharingKey: Hashable, Sendable {
         idleNanoseconds = request.timeouts.idleNanoseconds
         totalNanoseconds = request.timeouts.totalNanoseconds
         retryPolicy = request.retrying?.policy ?? manager.retryPolicy
-        departures = request.departures
+        person = request.tenure
         idempotency = request.retrying?.idempotency ?? .byMethod
-        holder = manager.session?.holder
+        // The cookies of a person who has signed in with them are another person's after the next sign-in.
+        let (tenure, mayHaveCookies) = manager.cookies.give(to: manager.tenure)
+        self.tenure = tenure
 
         var fields: [UInt8] = []
         // No value holds a line break, so the text is not ambiguous.
@@ -39,10 +41,8 @@ struct SharingKey: Hashable, Sendable {
             fields.append(UInt8(ascii: "\n"))
         }
         for field in request.headerFields { add(field.name, field.value) }
-        // The cookies of a person who has signed in with them are another person's after the next sign-in.
-        let (era, mayHaveCookies) = manager.cookies.era(since: manager.departures)
         if mayHaveCookies, !request.headerFields.contains("Cookie"),
-            let cookie = manager.cookies.field(for: request.target.cookieAddress, of: era, at: manager.time.date)
+            let cookie = manager.cookies.field(for: request.target.cookieAddress, of: tenure, at: manager.time.date)
         {
             add("Cookie", cookie)
         }

@@ -99,9 +99,7 @@ final class EventSource: @unchecked Sendable {
                 if let failure { throw failure.ofAnswered }
                 return false
             }
-            if let holder = stream.holder, holder != manager.session?.holder {
-                throw .authentication(.signedOut(delivery: .answered))
-            }
+            guard stream.mayGoOn else { throw .authentication(.signedOut(delivery: .answered)) }
             pause = nextPause(after: failure)
             await stream.rest(for: pause)
             try stream.check()

@@ -15,8 +15,7 @@ extension RequestableQueueManager {
         // What the session doesn't sign is nobody's.
         let session = request.requiresAuthorization ? session : nil
         let stream = StreamedResponse(session, after: last, by: time, fields: fields)
-        let place = last?.holder.map { SessionPlace(generation: $0.generation, takeoverCount: $0.takeoverCount) }
-        stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: place))
+        stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: last?.tenure))
         last?.goesOn(with: stream)
         return StreamHandle(stream)
     }

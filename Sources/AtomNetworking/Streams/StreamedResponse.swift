@@ -35,11 +35,9 @@ final class StreamedResponse: ResponseDestination {
         var rest: FirstValue<Void>?
         /// The next connection, which the session knows when it has a head.
         weak var next: StreamedResponse?
-        /// Whose stream it is; `nil` if no session signs it.
-        var holder: SessionHolder?
-        /// With which cookies it was asked for, if nobody else tells whose it is.
-        var cookies: CookieOrigin?
-        /// Whether an attempt had any.
+        /// Whose stream it is, as far as that is known before its head: by the session that signs it, or by its cookies.
+        var tenure: Tenure?
+        /// Whether an attempt had cookies.
         var hadCookies = false
         /// When the head arrived.
         var openedAt: MonotonicInstant?
@@ -71,22 +69,21 @@ final class StreamedResponse: ResponseDestination {
         self.session = session
         self.time = time
         self.fields = fields
-        isContinued = last?.holder != nil
+        let tenure = last?.tenure
+        isContinued = tenure != nil
         state = Guarded(
-            State(
-                holder: last?.holder ?? session?.holder, cookies: last?.cookies,
-                hadCookies: last?.cookies?.hadCookies ?? false))
+            State(tenure: tenure ?? session?.tenure, hadCookies: tenure?.isKnownByCookies ?? false))
     }
 
     // MARK: The exchange's side
 
-    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] {
+    func willSend(_ attempt: Attempt, by pass: Pass, cookie: String?) -> [HeaderItem]? {
         state.withLock { state in
             // A takeover before the first request was signed doesn't matter, but what another origin sends is for whom
             // the first one has sent there.
-            if !isContinued, !attempt.hasLeftOrigin, let signer = asker.signer { state.holder = signer.holder }
+            if !isContinued, !attempt.hasLeftOrigin, pass.tokenNumber != nil { state.tenure = pass.tenure }
             // Also before a redirect to an origin that gets none.
-            if asker.cookie != nil { state.hadCookies = true }
+            if cookie != nil { state.hadCookies = true }
         }
         return fields
     }
@@ -100,16 +97,16 @@ final class StreamedResponse: ResponseDestination {
         let reader = state.withLock { state in
             state.head = head
             state.openedAt = now
-            if session == nil { state.cookies = CookieOrigin(era: attempt.cookieEra, hadCookies: state.hadCookies) }
+            if session == nil { state.tenure = attempt.tenure.known(byCookies: state.hadCookies) }
             if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
             return state.reader.take()
         }
         if let session {
-            if !session.pauses(attempt.exchange) { attempt.exchange.refused(.signedOut(delivery: .answered)) }
+            if !session.enters(attempt.exchange) { attempt.exchange.refused(.signedOut(delivery: .answered)) }
             // Nobody may read any more by now.
-            if state.withLock({ $0.isDropped }) { session.pauseEnded(attempt.exchange) }
+            if state.withLock({ $0.isDropped }) { session.leaves(attempt.exchange) }
         }
         reader?.resume()
         return Sink(stream: self)
@@ -231,10 +228,13 @@ final class StreamedResponse: ResponseDestination {
         }
     }
 
-    /// Whose stream it is; `nil` if no session signs it.
-    var holder: SessionHolder? { state.withLock { $0.holder } }
+    var tenure: Tenure? { state.withLock { $0.tenure } }
 
-    var cookies: CookieOrigin? { state.withLock { $0.cookies } }
+    /// Whether another request may go on with it: nobody has signed in or out, or taken the session over.
+    var mayGoOn: Bool {
+        guard let session, let tenure else { return true }
+        return session.tenure.isUnbroken(since: tenure)
+    }
 
     /// Whether the response lasted for this time.
     func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.lifetime >= duration } }
@@ -263,8 +263,8 @@ final class StreamedResponse: ResponseDestination {
     ///
     /// Asked before each part, line, value or event, also while there is enough to read.
     func check() throws(AtomError) {
-        let (isRevoked, holder) = state.withLock { ($0.isRevoked, $0.holder) }
-        let isOver = isRevoked || holder.map { session?.isStill(of: $0) == false } ?? false
+        let (isRevoked, tenure) = state.withLock { ($0.isRevoked, $0.tenure) }
+        let isOver = isRevoked || tenure.map { session?.mayRead($0) == false } ?? false
         guard isOver || Task.isCancelled else { return }
         drop()
         throw naming(isOver ? .authentication(.signedOut(delivery: .answered)) : .cancelled(.answered))
@@ -343,7 +343,7 @@ final class StreamedResponse: ResponseDestination {
         }
         withExtendedLifetime(parts) {}
         if !isWriting { overflow.withLock { $0 = nil } }
-        if let entered { session?.pauseEnded(entered) }
+        if let entered { session?.leaves(entered) }
         close()
     }
 

@@ -27,31 +27,37 @@ import Testing
 
     @Test func onlyAStoreWithCookiesIsWorthAsking() throws {
         let store = CookieStore(system: nil)
-        #expect(!store.era(since: 0).mayHaveCookies)
-        store.keep(fields(["", "=x"]), from: address, of: 0, at: now)
-        #expect(!store.era(since: 0).mayHaveCookies)
-        store.keep(fields(["a=1"]), from: address, of: 0, at: now)
-        #expect(store.era(since: 0).mayHaveCookies)
+        #expect(!store.give(to: .nobody).mayHaveCookies)
+        store.keep(fields(["", "=x"]), from: address, of: .nobody, at: now)
+        #expect(!store.give(to: .nobody).mayHaveCookies)
+        store.keep(fields(["a=1"]), from: address, of: .nobody, at: now)
+        #expect(store.give(to: .nobody).mayHaveCookies)
         // Other code may fill it.
-        #expect(CookieStore(system: try Self.storage()).era(since: 0).mayHaveCookies)
+        #expect(CookieStore(system: try Self.storage()).give(to: .nobody).mayHaveCookies)
     }
 
     @Test(arguments: [false, true])
-    func anEraEndsWhenSomebodyHasGoneOrAllAreRemoved(inFoundation: Bool) throws {
+    func cookiesGoWhenSomebodyHasGoneOrAllAreRemoved(inFoundation: Bool) throws {
         let store = CookieStore(system: inFoundation ? try Self.storage() : nil)
-        let (first, _) = store.era(since: 0)
+        var person = [Tenure.nobody]
+        for _ in 0..<2 {
+            var next = person[person.count - 1]
+            next.personLeaves()
+            person.append(next)
+        }
+        let (first, _) = store.give(to: person[0])
         store.keep(fields(["a=1"]), from: address, of: first, at: now)
-        let (second, _) = store.era(since: 2)
+        let (second, _) = store.give(to: person[2])
         #expect(store.field(for: address, of: first, at: now) == nil)
         // What the whole process shares is not this service's to remove.
         #expect(store.field(for: address, of: second, at: now) == (inFoundation ? "a=1" : nil))
         store.keep(fields(["b=2"]), from: address, of: first, at: now)
         #expect(store.field(for: address, of: second, at: now) == (inFoundation ? "a=1" : nil))
-        let (late, mayHaveCookies) = store.era(since: 1)
+        let (late, mayHaveCookies) = store.give(to: person[1])
         #expect(!mayHaveCookies && store.field(for: address, of: late, at: now) == nil)
         store.keep(fields(["c=3"]), from: address, of: second, at: now)
         store.removeAll()
-        let (third, _) = store.era(since: 2)
+        let (third, _) = store.give(to: person[2])
         store.keep(fields(["d=4"]), from: address, of: second, at: now)
         #expect(store.field(for: address, of: third, at: now) == nil)
     }
@@ -59,8 +65,8 @@ import Testing
     @Test(arguments: [false, true])
     func theFirstFiftyLinesOfAnAnswerAreRead(inFoundation: Bool) throws {
         let store = CookieStore(system: inFoundation ? try Self.storage() : nil)
-        store.keep(fields((100..<160).map { "c\($0)=1" }), from: address, of: 0, at: now)
-        let sent = store.field(for: address, of: 0, at: now)?.components(separatedBy: "; ")
+        store.keep(fields((100..<160).map { "c\($0)=1" }), from: address, of: .nobody, at: now)
+        let sent = store.field(for: address, of: .nobody, at: now)?.components(separatedBy: "; ")
         #expect(sent == (100..<150).map { "c\($0)=1" })
     }
 
@@ -68,11 +74,11 @@ import Testing
         let storage = try Self.storage()
         let store = CookieStore(system: storage)
         let secure = CookieAddress("https://a.example.com/v1/me")
-        store.keep(fields(["s=1; Secure; Path=/", "__Host-a=1", "b=2; Path=/v2"]), from: secure, of: 0, at: now)
-        store.keep(fields(["s=EVIL; Path=/", "c=3; Max-Age=10"]), from: address, of: 0, at: now)
-        #expect(store.field(for: secure, of: 0, at: now) == "c=3; s=1")
-        #expect(store.field(for: address, of: 0, at: now) == "c=3")
-        #expect(store.field(for: secure, of: 0, at: now + 10) == "s=1")
+        store.keep(fields(["s=1; Secure; Path=/", "__Host-a=1", "b=2; Path=/v2"]), from: secure, of: .nobody, at: now)
+        store.keep(fields(["s=EVIL; Path=/", "c=3; Max-Age=10"]), from: address, of: .nobody, at: now)
+        #expect(store.field(for: secure, of: .nobody, at: now) == "c=3; s=1")
+        #expect(store.field(for: address, of: .nobody, at: now) == "c=3")
+        #expect(store.field(for: secure, of: .nobody, at: now + 10) == "s=1")
     }
 
     @Test func whatOthersPutIntoFoundationsStorageWritesNoHeaderField() throws {
@@ -81,7 +87,7 @@ import Testing
             .name: "a", .value: "1\r\nX-Evil: 1", .path: "/", .domain: "a.example.com",
         ]
         storage.setCookie(try #require(HTTPCookie(properties: properties)))
-        #expect(CookieStore(system: storage).field(for: address, of: 0, at: now) == nil)
+        #expect(CookieStore(system: storage).field(for: address, of: .nobody, at: now) == nil)
     }
 
     @Test(arguments: [false, true])
@@ -100,12 +106,12 @@ import Testing
             let line = (0..<Int.random(in: 0...14, using: &generator)).map { _ in
                 pieces[Int.random(in: pieces.indices, using: &generator)]
             }.joined()
-            store.keep(fields([line]), from: address, of: 0, at: now)
-            let field = store.field(for: address, of: 0, at: now) ?? ""
+            store.keep(fields([line]), from: address, of: .nobody, at: now)
+            let field = store.field(for: address, of: .nobody, at: now) ?? ""
             #expect(HTTPGrammar.violation(inFieldValue: field) == nil)
             let lines = JoinedSetCookies.lines(in: line)
             #expect(lines.joined(separator: ", ") == line)
-            store.keep(fields(lines), from: address, of: 0, at: now)
+            store.keep(fields(lines), from: address, of: .nobody, at: now)
         }
     }
 }

@@ -113,9 +113,9 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
                 .refreshFailed(cause: URLError(.notConnectedToInternet), retryAt: nil, delivery: .notSent),
                 question(.connection(.notConnectedToInternet), .notSent, true, true), at: now)
         case .queuedForSlot: return machine.queuedForSlot(place: 3)
-        case .slotSigned: return machine.slotGranted(place: 3, isSigned: true, version: 7, isUnproven: true, at: now)
+        case .slotSigned: return machine.slotGranted(place: 3, by: .signed(7, isUnproven: true), at: now)
         case .slotUnsigned:
-            return machine.slotGranted(place: 3, isSigned: false, version: nil, isUnproven: false, at: now)
+            return machine.slotGranted(place: 3, by: Pass(tenure: .nobody), at: now)
         case .slotUseless: return machine.slotGranted(.signedOut(delivery: .notSent))
         case .admittedWithSlot: return machine.admitted(withSlotAt: 3)
         case .cancelled: return machine.cancelled()
@@ -137,7 +137,9 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
             // The file is opened at once.
             defer { machine.partKept(of: number, at: now) }
             return machine.headArrived(head(200), of: number, .streamed(isPaused: false), at: now)
-        case .spent401: return machine.headArrived(head(401), of: number, isBodySpent: true, error, at: now)
+        case .spent401:
+            machine.attempt.message.body = .data(Data("x".utf8))
+            return machine.headArrived(head(401), of: number, isBodySpent: true, error, at: now)
         case .spent307:
             machine.attempt.message.body = .data(Data("x".utf8))
             return machine.headArrived(
@@ -259,5 +261,12 @@ enum ExchangeFixture {
                 deadline: instant(100), hasStreamedBody: isStreamed, outlivesDeadline: outlivesDeadline))
         for event in events { event.handled(by: &machine) }
         return machine
+    }
+}
+
+extension Pass {
+    /// With the access token of this number.
+    static func signed(_ number: Int, isUnproven: Bool = false) -> Pass {
+        Pass(authorization: "Bearer a\(number)", tokenNumber: number, isUnproven: isUnproven, tenure: .nobody)
     }
 }

@@ -37,8 +37,7 @@ struct ExchangeScriptTests {
     @Test("A slot that comes when the time is over is given back, and nothing is sent")
     func late() throws {
         var machine = try ExchangeFixture.machine(upTo: [.admitted])
-        let commands = machine.slotGranted(
-            place: 3, isSigned: true, version: 7, isUnproven: true, at: ExchangeFixture.instant(100))
+        let commands = machine.slotGranted(place: 3, by: .signed(7, isUnproven: true), at: ExchangeFixture.instant(100))
         let said = ExchangeTable.describe(commands.all, machine)
         #expect(said.hasPrefix("ended -1001 notSent") && said.contains("giveSlotBack"), "\(said)")
         #expect(!said.contains("send"))

@@ -267,7 +267,7 @@ struct SecrecyTests {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         let error = try Self.error { () throws(AtomError) in
-            try ResponseDecoding.decode(Passenger.self, from: response, with: decoder)
+            try ResponseDecoder.decode(Passenger.self, from: response, with: decoder)
         }
         Self.expectSilence(error)
         #expect(!error.description.contains("31337"))
@@ -286,7 +286,7 @@ struct SecrecyTests {
     func key(_ body: String) throws {
         let response = AtomResponse(data: Data(body.utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in
-            try ResponseDecoding.decode([String: Int].self, from: response, with: JSONDecoder())
+            try ResponseDecoder.decode([String: Int].self, from: response, with: JSONDecoder())
         }
         guard case .decoder(let cause) = error else { throw Accepted() }
         expectNone(of: everyRendering(of: error) + everyRendering(of: cause), toContain: "jtT1zdp")
@@ -322,7 +322,7 @@ struct SecrecyTests {
     func quotingModel(kind: String) throws {
         let response = AtomResponse(data: Data("\"\(kind)hunter2\"".utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in
-            try ResponseDecoding.decode(Quoting.self, from: response, with: JSONDecoder())
+            try ResponseDecoder.decode(Quoting.self, from: response, with: JSONDecoder())
         }
         Self.expectSilence(error)
         guard case .decoder(let cause) = error else { throw Accepted() }
@@ -333,7 +333,7 @@ struct SecrecyTests {
     func foreignError() throws {
         let response = AtomResponse(data: Data(#""hunter2""#.utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in
-            try ResponseDecoding.decode(Refusing.self, from: response, with: JSONDecoder())
+            try ResponseDecoder.decode(Refusing.self, from: response, with: JSONDecoder())
         }
         Self.expectSilence(error)
         #expect(error.description.contains("Secretive"))

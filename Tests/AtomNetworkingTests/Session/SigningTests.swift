@@ -265,8 +265,12 @@ import Testing
         let earlier = await actor.takeTurn()
         let operation = Task { await earlier.run { await isFree.wait() } }
         let atom = session.atom
-        let signingOut = [Task { try await atom.signOut() }, Task { try await atom.signOut() }]
-        try #require(await eventually { actor.guarded.with { $0.generation } == 2 })
+        let before = actor.gate.tenure
+        let first = Task { try await atom.signOut() }
+        try #require(await eventually { !actor.gate.tenure.isSameSignIn(as: before) })
+        let between = actor.gate.tenure
+        let signingOut = [first, Task { try await atom.signOut() }]
+        try #require(await eventually { !actor.gate.tenure.isSameSignIn(as: between) })
         isFree.raise()
         await operation.value
         for task in signingOut { try await task.value }
@@ -294,10 +298,12 @@ import Testing
             }
         }
         let atom = session.atom
+        let before = actor.gate.tenure
         let signingOut = Task { try await atom.signOut() }
-        try #require(await eventually { actor.guarded.with { $0.generation } == 1 })
+        try #require(await eventually { !actor.gate.tenure.isSameSignIn(as: before) })
+        let between = actor.gate.tenure
         let signingIn = Task { try await atom.signIn(with: .issued(5)) }
-        try #require(await eventually { actor.guarded.with { $0.generation } == 2 })
+        try #require(await eventually { !actor.gate.tenure.isSameSignIn(as: between) })
         isFree.raise()
         await operation.value
         try await signingOut.value

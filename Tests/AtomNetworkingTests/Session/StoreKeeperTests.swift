@@ -39,7 +39,7 @@ struct StoreKeeperTests {
     func exchange() async {
         disk.stored = .issued(1)
         disk.saveError = DiskFailure()
-        let (outcome, written) = await SessionKeeper.store(disk).exchange { stored in (stored, .issued(2)) }
+        let (outcome, written) = await SessionKeeper.store(disk).transaction { stored in (stored, .issued(2)) }
         #expect(outcome == .issued(1))
         #expect(throws: DiskFailure.self) { try written.get() }
         #expect(disk.stored == .issued(1))

@@ -347,7 +347,7 @@ struct WhoseSessionTests {
                 throw Unexpected("not signed out")
             }
             #expect(session.sent.count == 1)
-            #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+            #expect(session.atom.manager.session?.guarded.memberCount == 0)
         }
     }
 
@@ -373,7 +373,7 @@ struct WhoseSessionTests {
                 throw Unexpected("not signed out")
             }
             #expect(session.sent.count == 2 && session.sent[1].isCancelled == !isWaiting)
-            #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+            #expect(session.atom.manager.session?.guarded.memberCount == 0)
         }
     }
 
@@ -408,7 +408,7 @@ struct WhoseSessionTests {
         let (count, error) = await task.value
         #expect(count == 1)
         guard case .authentication(.signedOut)? = error else { throw Unexpected("not signed out") }
-        #expect(atom.manager.session?.guarded.pausingCount == 0)
+        #expect(atom.manager.session?.guarded.memberCount == 0)
     }
 
     @Test("A stream whose person changes while it waits for a refresh sends nothing")
@@ -783,7 +783,7 @@ struct WhoseSessionTests {
         let partial = isResumable ? ["report.partial", "report.partial.json"] : []
         #expect(await eventually { folder.names == (isAnybodyThere ? ["report"] : []) + partial })
         if isAnybodyThere { #expect(try Data(contentsOf: file) == Data("theirs".utf8)) }
-        #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+        #expect(session.atom.manager.session?.guarded.memberCount == 0)
     }
 
     @Test("A download whose person has gone before its head begins no file", arguments: Change.allCases)
@@ -797,7 +797,7 @@ struct WhoseSessionTests {
         exchange.send(.finished)
         guard case .authentication(.signedOut(.answered))? = await call.error() else { throw Unexpected("not told") }
         #expect(folder.names == [])
-        #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+        #expect(session.atom.manager.session?.guarded.memberCount == 0)
     }
 
     @Test(
@@ -835,14 +835,14 @@ struct WhoseSessionTests {
         let slow = session.download(to: file, isResumable: false)
         let exchange = await session.transport.exchange(0)
         exchange.beginsFile("abc")
-        let holder = try #require(session.atom.manager.session?.holder)
+        let tenure = session.atom.manager.tenure
         disk.stored = .issued(5)
         let other = session.call("/other")
         await session.transport.exchange(1).answer(status: 401)
         await session.transport.exchange(2).answer()
         #expect(await other.status() == 200)
-        #expect(session.atom.manager.session?.holder != holder)
-        #expect(session.atom.manager.gate?.isUnchanged(of: holder) == true, "each element of a stream asks for it")
+        #expect(!session.atom.manager.tenure.isUnbroken(since: tenure))
+        #expect(session.atom.manager.gate?.isUnchanged(since: tenure) == true, "each element of a stream asks for it")
         if isWritten { try Data("theirs".utf8).write(to: file) }
         exchange.send(.data(Data("def".utf8)), .finished)
         if isWritten {
@@ -874,7 +874,7 @@ struct WhoseSessionTests {
         exchange.send(.data(Data("def".utf8)), .finished)
         #expect(await call.status() == 200)
         #expect(try Data(contentsOf: file) == Data("abcdef".utf8))
-        #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+        #expect(session.atom.manager.session?.guarded.memberCount == 0)
     }
 }
 

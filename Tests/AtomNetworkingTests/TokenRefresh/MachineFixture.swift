@@ -20,7 +20,7 @@ struct MachineFixture {
     /// What the store holds.
     var store = MachineFixture.credential(1)
     private(set) var tickets: [String: Int] = [:]
-    private(set) var generations: [String: Int] = [:]
+    private(set) var tenures: [String: Tenure] = [:]
 
     /// How the requests' service gets another credential.
     var means = RefreshMeans.refreshToken
@@ -61,23 +61,23 @@ struct MachineFixture {
     ) -> String {
         let read = read.map { (credential: $0.0, version: $0.1) }
         let ticket = isRetry ? nil : tickets[who]
-        if let (ticket, generation, _) = machine.admitAtOnce(
-            by: means, of: generations[who], ticket: ticket, read: read?.credential, at: moment.instant)
+        if let (ticket, _) = machine.admitAtOnce(
+            by: means, of: tenures[who], ticket: ticket, read: read?.credential, at: moment.instant)
         {
-            (tickets[who], generations[who]) = (ticket, generation)
+            (tickets[who], tenures[who]) = (ticket, machine.tenure)
             return "go"
         }
         let (admission, actions) = machine.asked(
-            who, by: means, of: generations[who], ticket: ticket, read: read, deadline: Self.instant(deadline),
+            who, by: means, of: tenures[who], ticket: ticket, read: read, deadline: Self.instant(deadline),
             now: moment)
         let words: [String]
         switch admission {
-        case .go(let ticket, let generation):
+        case .go(let ticket):
             words = ["go"]
-            (tickets[who], generations[who]) = (ticket, generation)
-        case .wait(let ticket, let generation):
+            (tickets[who], tenures[who]) = (ticket, machine.tenure)
+        case .wait(let ticket):
             words = ["wait"]
-            (tickets[who], generations[who]) = (ticket, generation)
+            (tickets[who], tenures[who]) = (ticket, machine.tenure)
         case .refuse(let error): words = ["refuse: \(Self.name(error))"]
         case .readAgain: words = ["read again"]
         }
@@ -86,13 +86,11 @@ struct MachineFixture {
 
     /// What a request is signed with that has asked.
     func signature(_ who: String) -> String {
-        switch machine.signature(
-            of: generations[who] ?? machine.generation, ticket: tickets[who], at: moment.instant)
-        {
-        case .authorization(let value, _, _): String(value.dropFirst("Bearer ".count))
-        case .none: "none"
-        case .outdated: "outdated"
+        let pass = machine.pass(of: tenures[who], ticket: tickets[who], at: moment.instant)
+        if let tenure = tenures[who], !pass.tenure.isSameSignIn(as: tenure) {
+            return pass.authorization == nil ? "outdated" : "somebody else"
         }
+        return pass.authorization.map { String($0.dropFirst("Bearer ".count)) } ?? "none"
     }
 
     /// Releases waiters until there are none.
@@ -152,7 +150,7 @@ struct MachineFixture {
     mutating func failToStore() -> String {
         say(
             machine.notStored(
-                version: machine.tokenNumber,
+                tokenNumber: machine.tokenNumber,
                 .credentialNotStored(cause: OAuthError(code: "disk"), delivery: .notSent), now: moment))
     }
 
@@ -165,8 +163,8 @@ struct MachineFixture {
     }
 
     /// The app asked for the session's state, and the store was read.
-    mutating func lookUp(_ credential: TokenCredential?, generation: Int? = nil) -> String {
-        say(machine.lookedUp(credential, in: generation ?? machine.generation, now: moment))
+    mutating func lookUp(_ credential: TokenCredential?, in tenure: Tenure? = nil) -> String {
+        say(machine.lookedUp(credential, in: tenure ?? machine.tenure, now: moment))
     }
 
     /// The write has ended.
@@ -174,7 +172,7 @@ struct MachineFixture {
     /// - Parameter read: What is read back.
     mutating func stored(reading read: TokenCredential? = nil) -> String {
         if let held = machine.held { machine.wasSet(held.credential) }
-        return say(machine.stored(version: machine.tokenNumber, read: read, now: moment))
+        return say(machine.stored(tokenNumber: machine.tokenNumber, read: read, now: moment))
     }
 
     mutating func observe(_ credential: TokenCredential) -> String { say(machine.observed(credential, now: moment)) }
@@ -196,12 +194,12 @@ struct MachineFixture {
     /// The store has taken what a sign-in, or a sign-out, writes.
     mutating func wrote(_ credential: TokenCredential?) {
         _ = machine.replaced(
-            by: credential, in: machine.generation, found: .success(nil), failure: nil, now: moment)
+            by: credential, in: machine.tenure, found: .success(nil), failure: nil, now: moment)
     }
 
     /// The server refused a first attempt with the current token.
-    mutating func condemn(version: Int? = nil) {
-        machine.rejected(version: version ?? machine.tokenNumber, now: moment)
+    mutating func condemn(tokenNumber number: Int? = nil) {
+        machine.rejected(tokenNumber: number ?? machine.tokenNumber, now: moment)
     }
 
     mutating func leave(_ who: String) { machine.left(ticket: tickets[who] ?? -1) }

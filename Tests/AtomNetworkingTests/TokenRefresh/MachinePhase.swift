@@ -234,18 +234,17 @@ enum MachineEvent: String, CaseIterable, Sendable {
         case .askedWithStaleRead: return fixture.ask("n", reading: (held, fixture.machine.version - 1))
         case .askedOfOlderGeneration:
             let (admission, actions) = fixture.machine.asked(
-                "n", by: fixture.means, of: fixture.machine.generation - 1, deadline: MachineFixture.instant(1e6),
+                "n", by: fixture.means, of: .over, deadline: MachineFixture.instant(1e6),
                 now: fixture.moment)
             guard case .refuse(let error) = admission, actions.isEmpty else { return "\(admission)" }
             return "refuse: \(MachineFixture.name(error))"
         case .signature: return fixture.signature("n")
         case .signatureOfOlderGeneration:
-            let signature = fixture.machine.signature(
-                of: fixture.machine.generation - 1, at: fixture.moment.instant)
-            return signature == .outdated ? "outdated" : "\(signature)"
-        case .accepted: fixture.machine.accepted(version: fixture.machine.tokenNumber)
+            let pass = fixture.machine.pass(of: .over, at: fixture.moment.instant)
+            return pass.authorization ?? "outdated"
+        case .accepted: fixture.machine.accepted(tokenNumber: fixture.machine.tokenNumber)
         case .rejected: fixture.condemn()
-        case .rejectedOlder: fixture.condemn(version: fixture.machine.tokenNumber - 1)
+        case .rejectedOlder: fixture.condemn(tokenNumber: fixture.machine.tokenNumber - 1)
         case .left: fixture.leave("w")
         case .nextReleased:
             let (waiter, actions) = fixture.machine.nextReleased(now: fixture.moment)
@@ -259,7 +258,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
         case .refusedOther: return fixture.reject(refresh: 9)
         case .stored: return fixture.stored()
         case .storedOther:
-            let actions = fixture.machine.stored(version: fixture.machine.tokenNumber - 1, now: fixture.moment)
+            let actions = fixture.machine.stored(tokenNumber: fixture.machine.tokenNumber - 1, now: fixture.moment)
             return actions.isEmpty ? "nothing" : "\(actions)"
         case .wokeUp: return fixture.wakeUp()
         case .observedSame: return fixture.observe(held)
@@ -286,7 +285,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
         case .lookedUp: return fixture.lookUp(MachineFixture.credential(1))
         case .lookedUpNothing: return fixture.lookUp(nil)
         case .lookedUpOlder:
-            return fixture.lookUp(MachineFixture.credential(5), generation: fixture.machine.generation - 1)
+            return fixture.lookUp(MachineFixture.credential(5), in: .over)
         case .foundSame: return fixture.find(held, refresh: fixture.machine.lastRefreshNumber)
         case .foundNewer:
             return fixture.find(

@@ -91,7 +91,7 @@ struct SessionChangeScriptTests {
             session.condemn()
             #expect(session.ask("a", isRetry: true) == "wait, refresh \(number) with r\(number) for a")
             session.refreshed(number + 1, refresh: number)
-            session.machine.accepted(version: session.machine.tokenNumber)
+            session.machine.accepted(tokenNumber: session.machine.tokenNumber)
         }
     }
 
@@ -207,10 +207,10 @@ struct SessionChangeScriptTests {
         #expect(session.ask("a") == "go")
         #expect(session.ask("b") == "go")
         let old = session.machine.tokenNumber
-        session.condemn(version: old)
+        session.condemn(tokenNumber: old)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
         session.refreshed(2, refresh: 1)
-        session.condemn(version: old)
+        session.condemn(tokenNumber: old)
         #expect(session.ask("b", isRetry: true) == "go")
         #expect(session.signature("b") == "a2")
         #expect(session.machine.refreshCount == 1)
@@ -223,7 +223,7 @@ struct SessionChangeScriptTests {
         let signed = session.machine.tokenNumber
         session.store = MachineFixture.credential(1, life: 7_200, refresh: "r8")
         #expect(session.ask("b") == "go")
-        session.condemn(version: signed)
+        session.condemn(tokenNumber: signed)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r8 for a")
     }
 
@@ -301,7 +301,7 @@ struct SessionChangeScriptTests {
         _ = session.ask("b")
         session.store = old
         #expect(session.ask("c") == "go, announce changed")
-        session.condemn(version: number)
+        session.condemn(tokenNumber: number)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
     }
 
@@ -505,7 +505,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("d") == "wait")
         // Nobody signs in for the reconnection of a stream.
         _ = session.machine.asked(
-            "e", by: .provider, takeover: session.machine.takeoverCount, deadline: MachineFixture.instant(1e6),
+            "e", by: .provider, of: session.machine.tenure, isBound: true, deadline: MachineFixture.instant(1e6),
             now: session.moment)
         #expect(session.load(session.store) == "refuse b d e: rejected, refresh 2 with r1 for c")
         #expect(session.machine.running?.means == .provider)
@@ -545,12 +545,12 @@ struct SessionChangeScriptTests {
         #expect(session.succeed(2) == "store a2")
         let version = session.machine.tokenNumber
         #expect(session.signIn(MachineFixture.credential(5, life: 9_999)) == "refuse a: signed out, announce signed in")
-        #expect(session.machine.mayStore(version: version) == false)
+        #expect(session.machine.mayStore(tokenNumber: version) == false)
         #expect(session.stored() == "nothing")
         #expect(session.phase == "a5 good")
     }
 
-    @Test("A request of an older generation is never signed with the new generation's token")
+    @Test("A request of an older sign-in is never signed with the new one's token")
     func olderGeneration() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -607,7 +607,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "refuse: missing, announce ended: missing")
         #expect(session.signIn(session.store) == "announce signed in")
         #expect(session.ask("c") == "go")
-        session.condemn(version: old)
+        session.condemn(tokenNumber: old)
         #expect(session.ask("d") == "go", "a 401 for a request that was signed before says nothing about it")
         session.condemn()
         #expect(session.ask("e") == "refuse: missing, announce ended: missing")
@@ -683,33 +683,35 @@ struct SessionChangeScriptTests {
 
     @Test("A person has gone at a sign-in if somebody may have been there")
     func departures() {
-        func count(_ session: MachineFixture, read: TokenCredential? = nil) -> Int {
+        func hasGone(_ session: MachineFixture, read: TokenCredential? = nil) -> Bool {
             var session = session
-            let before = session.machine.departures
+            let before = session.machine.tenure
             _ = session.machine.signedIn(MachineFixture.credential(9), read: read, now: session.moment)
-            return session.machine.departures - before
+            return session.machine.tenure.isAfterDeparture(since: before)
         }
         var signedIn = MachineFixture()
         _ = signedIn.ask("a")
-        #expect(count(signedIn) > 0)
-        #expect(count(MachineFixture()) == 0)
-        #expect(count(MachineFixture(), read: MachineFixture.empty) == 0)
-        #expect(count(MachineFixture(), read: MachineFixture.credential(1)) == 1)
-        #expect(count(MachineFixture(needsLoading: true)) == 1, "nobody knows what the store holds")
-        #expect(count(signedIn, read: MachineFixture.empty) > 0)
+        #expect(hasGone(signedIn))
+        #expect(!hasGone(MachineFixture()))
+        #expect(!hasGone(MachineFixture(), read: MachineFixture.empty))
+        #expect(hasGone(MachineFixture(), read: MachineFixture.credential(1)))
+        #expect(hasGone(MachineFixture(needsLoading: true)), "nobody knows what the store holds")
+        #expect(hasGone(signedIn, read: MachineFixture.empty))
     }
 
-    @Test("Somebody else's credential takes over, and the person before has gone, once")
+    @Test("Somebody else's credential takes over, and the person before has gone")
     func takeovers() {
         var session = MachineFixture()
         _ = session.ask("a")
-        let (takeovers, departures) = (session.machine.takeoverCount, session.machine.departures)
+        let first = session.machine.tenure
         _ = session.observe(MachineFixture.credential(5))
-        #expect(session.machine.takeoverCount == takeovers + 1)
-        #expect(session.machine.departures == departures + 1)
+        let second = session.machine.tenure
+        #expect(second.isSameSignIn(as: first) && !second.isUnbroken(since: first))
+        #expect(second.isAfterDeparture(since: first) && !second.isSamePerson(as: first))
         let version = session.machine.version
         _ = session.signOut()
-        #expect(session.machine.departures == departures + 2)
+        #expect(session.machine.tenure.isAfterDeparture(since: second))
+        #expect(!session.machine.tenure.isSameSignIn(as: second))
         #expect(session.machine.version != version)
     }
 
@@ -832,15 +834,15 @@ struct SessionChangeScriptTests {
         _ = session.signIn(MachineFixture.credential(2))
         let new = MachineFixture.credential(2)
         #expect(session.machine.wanted(over: stored) == new)
-        #expect(session.machine.mayWrite(signedIn: new, in: session.machine.generation))
+        #expect(session.machine.mayWrite(signedIn: new, in: session.machine.tenure))
         // It is there already, and somebody may have replaced it since.
         #expect(session.machine.left(new, now: session.moment).isEmpty)
-        #expect(!session.machine.mayWrite(signedIn: new, in: session.machine.generation))
+        #expect(!session.machine.mayWrite(signedIn: new, in: session.machine.tenure))
         #expect(session.machine.wanted(over: stored) == stored)
         _ = session.signOut()
         #expect(session.machine.left(nil, now: session.moment).isEmpty)
         #expect(session.machine.wanted(over: stored) == nil)
-        session.machine.notReplaced(in: session.machine.generation)
+        session.machine.notReplaced(in: session.machine.tenure)
         #expect(session.machine.wanted(over: stored) == stored)
     }
 
@@ -848,14 +850,14 @@ struct SessionChangeScriptTests {
     func unwantedSignIn() {
         var session = MachineFixture(needsLoading: true)
         _ = session.signIn(MachineFixture.credential(1))
-        let first = session.machine.generation
+        let first = session.machine.tenure
         _ = session.signOut()
-        let second = session.machine.generation
+        let second = session.machine.tenure
         let actions = session.machine.replaced(
             by: MachineFixture.credential(1), in: first, found: .success(nil), failure: Self.failure,
             now: session.moment)
         #expect(actions.map(MachineFixture.name) == ["announce not stored"])
-        #expect(session.machine.store.outstanding == .first(generation: second))
+        #expect(session.machine.store.outstanding == .first(second))
         session.machine.notReplaced(in: second)
         #expect(session.machine.store.outstanding == nil)
     }
@@ -865,7 +867,7 @@ struct SessionChangeScriptTests {
         var session = MachineFixture(needsLoading: true)
         _ = session.signIn(MachineFixture.credential(1))
         _ = session.machine.replaced(
-            by: MachineFixture.credential(1), in: session.machine.generation,
+            by: MachineFixture.credential(1), in: session.machine.tenure,
             found: .failure(OAuthError(code: "disk")), failure: Self.failure, now: session.moment)
         #expect(session.machine.store.outstanding == .overAnything)
     }
@@ -1024,7 +1026,7 @@ struct SessionChangeScriptTests {
         let credential = TokenCredential(accessToken: "a2", expiresAt: expiresAt, refreshToken: "r2")
         _ = session.machine.refreshSucceeded(
             number: 1, credential, lifetime: life, sentAt: session.moment.instant, now: session.moment)
-        let told = session.machine.stored(version: session.machine.tokenNumber, now: session.moment)
+        let told = session.machine.stored(tokenNumber: session.machine.tokenNumber, now: session.moment)
             .compactMap { action in if case .announce(.refreshed(let date)) = action { [date] } else { nil } }
         #expect(told == [[life == nil ? nil : expiresAt]])
     }
@@ -1045,7 +1047,7 @@ struct SessionChangeScriptTests {
         ] {
             var session = Self.storing()
             let actions = session.machine.wroteAgain(
-                result, in: session.machine.generation, now: session.moment)
+                result, in: session.machine.tenure, now: session.moment)
             #expect(actions.map(MachineFixture.name).contains("release"), "\(result)")
             if case .success = result { #expect(session.machine.store.outstanding == nil) }
         }

@@ -164,26 +164,28 @@ struct SessionMemoryTests {
         let tries = (1...33).map { _ in store.writeFailed(.overOld, at: now) }
         #expect(tries == Array(repeating: true, count: 16) + [false] + Array(repeating: true, count: 15) + [false])
         #expect(store.outstanding == .overOld)
-        let hadFailed = [store.wrote(credential(1), in: 0), store.wrote(credential(1), in: 0)]
+        let hadFailed = [store.wrote(credential(1), in: .nobody), store.wrote(credential(1), in: .nobody)]
         #expect(hadFailed == [true, false])
         #expect(store.outstanding == nil)
     }
 
-    @Test("A write counts for what was written last, and a first one for its generation")
-    func generations() {
+    @Test("A write counts for what was written last, and a first one for its sign-in")
+    func firstWrite() {
+        var tenure = Tenure.nobody
+        tenure.signInChanges(personLeaves: true)
         var store = StoreMemory()
         store.outstanding = .overAnything
-        let hadFailed = store.wrote(credential(1), in: 0)
+        let hadFailed = store.wrote(credential(1), in: .nobody)
         #expect(!hadFailed)
         #expect(store.outstanding == nil, "nothing newer was committed")
         store.willWrite(credential(2), isPending: false)
-        store.outstanding = .first(generation: 1)
-        let isOlder = store.wrote(credential(1), in: 1)
+        store.outstanding = .first(tenure)
+        let isOlder = store.wrote(credential(1), in: tenure)
         #expect(!isOlder)
-        #expect(store.outstanding == .first(generation: 1))
-        store.forgetFirst(of: 2)
-        #expect(store.outstanding == .first(generation: 1))
-        store.forgetFirst(of: 1)
+        #expect(store.outstanding == .first(tenure))
+        store.forgetFirst(in: .nobody)
+        #expect(store.outstanding == .first(tenure))
+        store.forgetFirst(in: tenure)
         #expect(store.outstanding == nil)
     }
 

@@ -14,7 +14,7 @@ struct SessionStoreScriptTests {
         #expect(session.signOut() == "refuse a: signed out, announce signed out")
         #expect(session.ask("b") == "wait, load 2")
         #expect(session.load(MachineFixture.credential(1), number: 1) == "nothing")
-        #expect(session.lookUp(MachineFixture.credential(1), generation: 0) == "nothing")
+        #expect(session.lookUp(MachineFixture.credential(1), in: .nobody) == "nothing")
         #expect(session.phase == "loading, waiting: b")
         #expect(session.load(nil) == "refuse b: missing")
     }
@@ -52,7 +52,7 @@ struct SessionStoreScriptTests {
         #expect(session.machine.intended(over: MachineFixture.credential(1)) == session.machine.held?.credential)
         let written = session.machine.held?.credential
         let actions = session.machine.wroteAgain(
-            .success(written), of: written, in: session.machine.generation, now: session.moment)
+            .success(written), of: written, in: session.machine.tenure, now: session.moment)
         #expect(actions.contains { if case .release = $0 { true } else { false } })
         #expect(session.release() == "b" && session.signature("b") == "a2")
     }
@@ -67,7 +67,7 @@ struct SessionStoreScriptTests {
         _ = session.signIn(MachineFixture.credential(1))
         #expect(session.ask("b") == "wait")
         let actions = session.machine.replaced(
-            by: session.machine.held?.credential, in: session.machine.generation,
+            by: session.machine.held?.credential, in: session.machine.tenure,
             found: .success(MachineFixture.credential(1)),
             failure: isWritten
                 ? nil : .credentialNotStored(cause: OAuthError(code: "disk"), delivery: .notSent),
@@ -82,7 +82,7 @@ struct SessionStoreScriptTests {
         var session = Self.back()
         #expect(session.succeed(2).contains("store a2"))
         let written = session.machine.held?.credential
-        #expect(!session.machine.mayWrite(signedIn: MachineFixture.credential(1), in: session.machine.generation))
+        #expect(!session.machine.mayWrite(signedIn: MachineFixture.credential(1), in: session.machine.tenure))
         // Another process has stored it before the sign-in.
         #expect(session.machine.intended(over: MachineFixture.credential(7)) == written)
     }
@@ -91,14 +91,14 @@ struct SessionStoreScriptTests {
     func grantDuringARetry() {
         var session = Self.back()
         _ = session.machine.replaced(
-            by: MachineFixture.credential(1), in: session.machine.generation,
+            by: MachineFixture.credential(1), in: session.machine.tenure,
             found: .success(MachineFixture.credential(5)),
             failure: .credentialNotStored(cause: OAuthError(code: "disk"), delivery: .notSent), now: session.moment)
         let intended = session.machine.intended(over: MachineFixture.credential(5))
         #expect(intended == MachineFixture.credential(1))
         #expect(session.succeed(2).contains("store a2"))
         _ = session.machine.wroteAgain(
-            .success(intended), of: intended, in: session.machine.generation, now: session.moment)
+            .success(intended), of: intended, in: session.machine.tenure, now: session.moment)
         #expect(session.machine.hasToWriteAgain)
         #expect(session.machine.intended(over: intended) == session.machine.held?.credential)
     }
@@ -110,7 +110,7 @@ struct SessionStoreScriptTests {
         _ = session.signIn(MachineFixture.credential(5))
         session.condemn()
         _ = session.machine.replaced(
-            by: MachineFixture.credential(5), in: session.machine.generation, found: .failure(disk),
+            by: MachineFixture.credential(5), in: session.machine.tenure, found: .failure(disk),
             failure: .credentialNotStored(cause: disk, delivery: .notSent), now: session.moment)
         let older = MachineFixture.credential(9)
         #expect(session.ask("a") == "wait, refresh 1 with r5 for a")
@@ -373,21 +373,21 @@ struct SessionStoreScriptTests {
         #expect(session.find(session.store) == "go on with r1")
         let credential = session.store
         #expect(session.signIn(credential) == "refuse a: signed out, announce signed in")
-        let generation = session.machine.generation
-        #expect(session.machine.mayWrite(signedIn: credential, in: generation))
+        let tenure = session.machine.tenure
+        #expect(session.machine.mayWrite(signedIn: credential, in: tenure))
         #expect(session.succeed(2) == "store a2")
-        #expect(!session.machine.mayWrite(signedIn: credential, in: generation))
+        #expect(!session.machine.mayWrite(signedIn: credential, in: tenure))
     }
 
     @Test("A sign-in or sign-out is not written after the app has signed in or out again")
     func outdatedWrites() {
         var session = MachineFixture(needsLoading: true)
         _ = session.signIn(MachineFixture.credential(1))
-        let first = session.machine.generation
+        let first = session.machine.tenure
         #expect(session.machine.mayWrite(signedIn: MachineFixture.credential(1), in: first))
         _ = session.signOut()
         #expect(!session.machine.mayWrite(signedIn: MachineFixture.credential(1), in: first))
-        #expect(session.machine.mayWrite(signedIn: nil, in: session.machine.generation))
+        #expect(session.machine.mayWrite(signedIn: nil, in: session.machine.tenure))
     }
 
     /// A session whose credential the server has refused in a first attempt.

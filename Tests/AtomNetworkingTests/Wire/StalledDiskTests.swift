@@ -21,8 +21,7 @@ import Testing
 
         init(_ gate: Gate, _ isAsked: Signal) { (self.gate, self.isAsked) = (gate, isAsked) }
 
-        func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] { [] }
-        var cookies: CookieOrigin? { nil }
+        func willSend(_ attempt: Attempt, by pass: Pass, cookie: String?) -> [HeaderItem]? { [] }
         func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool { isAcceptable }
         var asksAgain: Bool { false }
         func revoke() -> Bool { false }

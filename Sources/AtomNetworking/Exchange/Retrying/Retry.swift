@@ -49,16 +49,19 @@ final class RetryQuestion: Sendable {
     let chance: Double
     /// Whether the device is known to have no network.
     let isOffline: Bool
+    /// Whether the body can't be read again.
+    let isBodySpent: Bool
 
     init(
         after setback: RetryPolicy.Setback, by policy: RetryPolicy, isDeclaredIdempotent: Bool, chance: Double,
-        isOffline: Bool
+        isOffline: Bool, isBodySpent: Bool = false
     ) {
         self.setback = setback
         self.policy = policy
         self.isDeclaredIdempotent = isDeclaredIdempotent
         self.chance = chance
         self.isOffline = isOffline
+        self.isBodySpent = isBodySpent
     }
 
     /// How often a request is sent again because the server has not processed it, whatever the policy says.
@@ -69,7 +72,7 @@ final class RetryQuestion: Sendable {
         of attempt: Attempt, after made: Retries?, until deadline: MonotonicInstant?, or alternative: Retry.Alternative,
         at now: MonotonicInstant
     ) -> Retry? {
-        guard attempt.body?.isSpent != true,
+        guard attempt.body == nil || !isBodySpent,
             setback.delivery == .notSent || isDeclaredIdempotent
                 || Idempotency.allows(attempt.method, attempt.headerFields)
         else { return nil }

@@ -123,9 +123,12 @@ struct ModelledExchange {
         case .queuedForSlot(let place): return machine.queuedForSlot(place: place)
         case .slotGranted(let place, let isSigned, let version, let isUnproven):
             if bug == .sentAfterItsEnd, machine.hasEnded { return ExchangeMachine.Commands(.send) }
+            let isSigned = isSigned || bug == .signedByWhoeverHasTheSlot
             return machine.slotGranted(
-                place: place, isSigned: isSigned || bug == .signedByWhoeverHasTheSlot, version: version,
-                isUnproven: isUnproven, at: now)
+                place: place,
+                by: Pass(
+                    authorization: isSigned ? "Bearer a" : nil, tokenNumber: version, isUnproven: isUnproven,
+                    tenure: .nobody), at: now)
         case .cancelled: return machine.cancelled()
         case .ring(let instant, let isBehind):
             let isEarly = bug == .pauseCutShort && instant == 1

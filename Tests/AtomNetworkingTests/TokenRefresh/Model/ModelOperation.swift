@@ -12,8 +12,8 @@ struct ModelOperation: Hashable {
         /// A provider's credential is stored; with what the store held when it
         /// was loaded.
         case keep(Int, ModelCredential, over: ModelCredential)
-        /// A sign-in, or a sign-out, of the machine's generation.
-        case write(ModelCredential, generation: Int)
+        /// A sign-in, or a sign-out, of the machine's tenure.
+        case write(ModelCredential, of: Tenure)
         /// A write that failed is tried again, or the successor of a spent
         /// credential is written over it.
         case writeAgain
@@ -33,7 +33,7 @@ struct ModelOperation: Hashable {
         /// The store could not be reached.
         case nothing
         case abandoned
-        case granted(version: Int)
+        case granted(tokenNumber: Int)
         case rejected
         case failed(retryAfter: Int?)
         /// Its session is over, and its answer is still to come.
@@ -105,10 +105,10 @@ extension ModelWorld {
                 scribe.key.add(number == machine.running?.number ? 16 : 17)
                 scribe.credential(credential)
                 scribe.credential(old)
-            case .write(let credential, let generation):
-                scribe.key.add(generation == machine.generation ? 18 : 19)
+            case .write(let credential, let tenure):
+                scribe.key.add(tenure.isSameSignIn(as: machine.tenure) ? 18 : 19)
                 scribe.credential(credential)
-                if let (ended, account) = endings[generation] {
+                if let (ended, account) = endings[tenure] {
                     scribe.credential(ModelCredential(ended.held ?? .empty))
                     scribe.credential(ModelCredential(ended.store.last ?? .empty))
                     scribe.key.add(ended.store.outstanding == nil)
@@ -127,7 +127,7 @@ extension ModelWorld {
             switch operation.outcome {
             case .nothing: scribe.key.add(0)
             case .abandoned: scribe.key.add(1)
-            case .granted(let version): scribe.key.add(machine.mayStore(version: version) ? 2 : 3)
+            case .granted(let tokenNumber): scribe.key.add(machine.mayStore(tokenNumber: tokenNumber) ? 2 : 3)
             case .rejected: scribe.key.add(4)
             case .failed(let retryAfter): scribe.key.add(retryAfter ?? 5)
             case .leftBehind: scribe.key.add(6)
@@ -152,7 +152,7 @@ extension ModelWorld {
         for number in leftBehind { scribe.key.add(number == machine.running?.number) }
         scribe.key.add(-11)
         switch machine.store.outstanding {
-        case .first(let generation): scribe.key.add(generation == machine.generation ? 1 : 2)
+        case .first(let tenure): scribe.key.add(tenure.isSameSignIn(as: machine.tenure) ? 1 : 2)
         case .overAnything: scribe.key.add(3)
         case .overOld: scribe.key.add(4)
         case nil: scribe.key.add(0)

@@ -177,7 +177,7 @@ extension ModelWorld {
         scribe.key.add(-6)
         for write in writes {
             scribe.credential(write.credential)
-            scribe.key.add(write.version == machine.tokenNumber)
+            scribe.key.add(write.tokenNumber == machine.tokenNumber)
             scribe.key.add(write.isDone)
         }
         scribe.key.add(-7)
@@ -213,8 +213,8 @@ extension ModelWorld {
             case .waiting: 4
             case .released: 5
             case .inSlotQueue: 6
-            case .onWire(let version, _, let isAccepted):
-                (version == sut.machine.tokenNumber ? 7 : 8) + (isAccepted ? 2 : 0)
+            case .onWire(let tokenNumber, _, let isAccepted):
+                (tokenNumber == sut.machine.tokenNumber ? 7 : 8) + (isAccepted ? 2 : 0)
             case .idle: 11
             }
         guard state > 0 else { return 0 }
@@ -242,8 +242,8 @@ extension ModelWorld {
             if let end = patienceEnd(of: request) { scribe.time(end) }
         case .released: scribe.key.add(9)
         case .inSlotQueue: scribe.key.add(5)
-        case .onWire(let version, let access, let isAccepted):
-            scribe.key.add(version == sut.machine.tokenNumber ? 6 : 7)
+        case .onWire(let tokenNumber, let access, let isAccepted):
+            scribe.key.add(tokenNumber == sut.machine.tokenNumber ? 6 : 7)
             scribe.access(access)
             scribe.key.add(isAccepted)
             scribe.key.add(request.signIns == tokens[access].signIns)
@@ -251,7 +251,7 @@ extension ModelWorld {
             scribe.key.add(8)
             return
         }
-        scribe.key.add(request.generation.map { $0 == sut.machine.generation ? 1 : 2 } ?? 0)
+        scribe.key.add(request.tenure.map { $0.isSameSignIn(as: sut.machine.tenure) ? 1 : 2 } ?? 0)
         scribe.key.add(request.ownGeneration.map { $0 == generation ? 1 : 2 } ?? 0)
         scribe.key.add(
             (request.isTurnedAway ? 8 : 0) + (request.isNew ? 4 : 0) + (request.hasRetried ? 2 : 0)

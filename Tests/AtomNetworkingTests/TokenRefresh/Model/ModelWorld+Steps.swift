@@ -33,8 +33,8 @@ extension ModelWorld {
         case .written:
             let write = writes.removeFirst()
             wasSet(write.credential)
-            if sut.mayStore(version: write.version) { learn(store) }
-            try perform(sut.stored(version: write.version, read: store.real, now: moment))
+            if sut.mayStore(tokenNumber: write.tokenNumber) { learn(store) }
+            try perform(sut.stored(tokenNumber: write.tokenNumber, read: store.real, now: moment))
         case .ring:
             now = max(now, wakeAt ?? now)
             wakeAt = nil
@@ -103,21 +103,21 @@ extension ModelWorld {
         let couldGo =
             !isReleasing && !requests.contains { $0.isWaiting } && inFlight.isEmpty && writes.isEmpty
             && !isCommittedToStore && current.map { isStored($0.access) } ?? true
-        let isNew = requests[index].generation == nil
+        let isNew = requests[index].tenure == nil
         let (admission, actions) = sut.asked(
-            index, by: settings.renewal.means, of: requests[index].generation, ticket: requests[index].ticket,
+            index, by: settings.renewal.means, of: requests[index].tenure, ticket: requests[index].ticket,
             read: settings.hasStore ? nil : (credential.real, version),
             deadline: ModelClock.instant(requests[index].deadline), now: moment)
         switch admission {
-        case .go(let ticket, let generation):
+        case .go(let ticket):
             try checkGo(index)
-            admit(index, ticket, generation)
+            admit(index, ticket)
             enterSlotQueue(index)
-        case .wait(let ticket, let generation):
+        case .wait(let ticket):
             if couldGo, isGood {
                 throw Violation("request \(index) waits although it could go (G4)")
             }
-            admit(index, ticket, generation)
+            admit(index, ticket)
             requests[index].isNew = isNew
             requests[index].waitsSince = now
             requests[index].state = .waiting
@@ -136,8 +136,8 @@ extension ModelWorld {
     /// Asks the gate, which reads the variable and not the version.
     private mutating func passesGate(_ index: Int, with credential: ModelCredential) throws(Violation) -> Bool {
         guard
-            let (ticket, generation) = sut.admittedAtOnce(
-                by: settings.renewal.means, of: requests[index].generation, ticket: requests[index].ticket,
+            let ticket = sut.admittedAtOnce(
+                by: settings.renewal.means, of: requests[index].tenure, ticket: requests[index].ticket,
                 read: settings.hasStore ? nil : credential.real, at: moment.instant)
         else { return false }
         if requests[index].ticket == nil {
@@ -145,15 +145,15 @@ extension ModelWorld {
             requests[index].joined = joins
         }
         try checkGo(index)
-        admit(index, ticket, generation)
+        admit(index, ticket)
         enterSlotQueue(index)
         try startIfThereAreNoSlots()
         return true
     }
 
-    private mutating func admit(_ index: Int, _ ticket: Int, _ admitted: Int) {
+    private mutating func admit(_ index: Int, _ ticket: Int) {
         requests[index].ticket = ticket
-        requests[index].generation = admitted
+        requests[index].tenure = sut.machine.tenure
         requests[index].ownGeneration = requests[index].ownGeneration ?? generation
     }
 
@@ -164,11 +164,9 @@ extension ModelWorld {
 
     private mutating func startNext() throws(Violation) {
         let index = slotQueue.removeFirst()
-        guard let admitted = requests[index].generation else { throw Violation("started without a generation") }
-        switch sut.signature(
-            of: admitted, ticket: requests[index].ticket, for: index, at: moment.instant)
-        {
-        case .none, .outdated:
+        guard let admitted = requests[index].tenure else { throw Violation("started without a tenure") }
+        let pass = sut.pass(of: admitted, ticket: requests[index].ticket, for: index, at: moment.instant)
+        guard let value = pass.authorization, let tokenNumber = pass.tokenNumber else {
             // It asks again before it gives its slot back.
             requests[index].state = .reading(version: sut.machine.version, store)
             try ask(index)
@@ -185,26 +183,26 @@ extension ModelWorld {
                 // The slot that it gives back goes to the next request, on the same thread.
                 try startNext()
             }
-        case .authorization(let value, let version, _):
-            let text = value.dropFirst("Bearer ".count)
-            let access = Int(text.dropFirst()) ?? 0
-            try checkStart(index, access)
-            let isAccepted =
-                !settings.refusesEverything && !tokens[access].isRevoked && now < tokens[access].serverExpiry
-            requests[index].ticket = nil
-            requests[index].slotPlace = nil
-            requests[index].signIns = tokens[access].signIns
-            requests[index].state = .onWire(version: version, access: access, isAccepted: isAccepted)
+            return
         }
+        let text = value.dropFirst("Bearer ".count)
+        let access = Int(text.dropFirst()) ?? 0
+        try checkStart(index, access)
+        let isAccepted =
+            !settings.refusesEverything && !tokens[access].isRevoked && now < tokens[access].serverExpiry
+        requests[index].ticket = nil
+        requests[index].slotPlace = nil
+        requests[index].signIns = tokens[access].signIns
+        requests[index].state = .onWire(tokenNumber: tokenNumber, access: access, isAccepted: isAccepted)
     }
 
     private mutating func answer(_ index: Int) throws(Violation) {
-        guard case .onWire(let version, let access, let isAccepted) = requests[index].state else { return }
+        guard case .onWire(let tokenNumber, let access, let isAccepted) = requests[index].state else { return }
         let isOfCurrent = access == current?.access && requests[index].signIns == tokens[access].signIns
         if isAccepted {
             if isOfCurrent { tokens[access].isAccepted = true }
             // Of a proven one the session isn't told, which would change nothing.
-            sut.accepted(version: version)
+            sut.accepted(tokenNumber: tokenNumber)
             requests[index].state = .done
         } else if requests[index].hasRetried {
             requests[index].state = .done
@@ -215,7 +213,7 @@ extension ModelWorld {
                 tokens[access].isRejected = true
                 countIfFruitless(access)
             }
-            sut.rejected(version: version, now: moment)
+            sut.rejected(tokenNumber: tokenNumber, now: moment)
         }
     }
 
@@ -232,7 +230,7 @@ extension ModelWorld {
             return try perform(actions)
         }
         guard requests[waiter].isWaiting else { throw Violation("request \(waiter) is released without waiting") }
-        requests[waiter].generation = sut.machine.generation
+        requests[waiter].tenure = sut.machine.tenure
         requests[waiter].state = .released
         try perform(actions)
         if !settings.slots { try enterLane() }
@@ -349,14 +347,14 @@ extension ModelWorld {
     }
 
     private mutating func write() throws(Violation) {
-        guard sut.mayStore(version: writes[0].version) else {
+        guard sut.mayStore(tokenNumber: writes[0].tokenNumber) else {
             wasSet(writes.removeFirst().credential)
             return
         }
         // Read once more: what somebody else has put there is not overwritten.
         learn(store)
         try perform(sut.observed(store.real, now: moment))
-        guard !writes.isEmpty, sut.mayStore(version: writes[0].version) else {
+        guard !writes.isEmpty, sut.mayStore(tokenNumber: writes[0].tokenNumber) else {
             if !writes.isEmpty { wasSet(writes.removeFirst().credential) }
             return
         }
@@ -400,7 +398,7 @@ extension ModelWorld {
         let actions: [ModelledMachine.Action]
         if said.isEmpty {
             let (ended, next) = sut.signedOut(read: settings.hasStore ? nil : store.real)
-            endings[sut.machine.generation] = (ended, ended.held.map { account(of: ModelCredential($0)) })
+            endings[sut.machine.tenure] = (ended, ended.held.map { account(of: ModelCredential($0)) })
             actions = next
         } else {
             actions = sut.signedIn(said.real, read: settings.hasStore ? nil : store.real, now: moment)
@@ -492,17 +490,17 @@ extension ModelWorld {
                 }
                 inFlight.append(Refresh(number: number, credential: credential, sentAt: now))
             case .store where settings.hasStore: break
-            case .store(let credential, let version):
+            case .store(let credential, let tokenNumber):
                 let credential = ModelCredential(credential)
                 guard !tokens[credential.access].isWritten, !writes.contains(where: { $0.credential == credential })
                 else { throw Violation("a credential is stored twice") }
-                writes.append(Write(credential: credential, version: version))
-            case .rewrite(let credential, let version):
+                writes.append(Write(credential: credential, tokenNumber: tokenNumber))
+            case .rewrite(let credential, let tokenNumber):
                 let credential = ModelCredential(credential)
                 if settings.hasStore {
                     operations.append(ModelOperation(.writeAgain, in: generation))
                 } else {
-                    writes.append(Write(credential: credential, version: version))
+                    writes.append(Write(credential: credential, tokenNumber: tokenNumber))
                 }
             case .release:
                 guard !isReleasing else { throw Violation("two release at a time") }

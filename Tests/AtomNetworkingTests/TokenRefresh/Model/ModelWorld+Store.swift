@@ -119,7 +119,7 @@ extension ModelWorld {
             missed = nil
         default:
             operations.append(
-                ModelOperation(.write(credential, generation: sut.machine.generation), in: generation))
+                ModelOperation(.write(credential, of: sut.machine.tenure), in: generation))
         }
     }
 
@@ -151,8 +151,8 @@ extension ModelWorld {
         case .keep(let number, let credential, _):
             try commit(number, credential, sentAt: now)
             if operations[0].isGranted { sut.machine.overwrites(store.inStore) }
-        case .write(let credential, let generation):
-            let mayWrite = sut.mayWrite(signedIn: credential.inStore, in: generation)
+        case .write(let credential, let tenure):
+            let mayWrite = sut.mayWrite(signedIn: credential.inStore, in: tenure)
             operations[0].result = mayWrite ? credential : store
             operations[0].isSaid = mayWrite
             try end(fails: false)
@@ -271,7 +271,7 @@ extension ModelWorld {
             throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
         }
         operations[0].stage = .answered
-        operations[0].outcome = isStored ? .granted(version: sut.machine.tokenNumber) : .abandoned
+        operations[0].outcome = isStored ? .granted(tokenNumber: sut.machine.tokenNumber) : .abandoned
         if isStored || sut.bug == .outdatedRefreshIsWritten {
             operations[0].result = granted
         } else {
@@ -420,21 +420,21 @@ extension ModelWorld {
         }
         switch operation.kind {
         case .refresh(let number), .keep(let number, _, _): try hear(number, operation, hasFailed: hasFailed)
-        case .write(let credential, let generation):
-            if credential.isEmpty { try checkRevocation(of: operation, in: generation, hasFailed: hasFailed) }
+        case .write(let credential, let tenure):
+            if credential.isEmpty { try checkRevocation(of: operation, in: tenure, hasFailed: hasFailed) }
             if !operation.isSaid, !hasFailed {
-                sut.machine.notReplaced(in: generation)
+                sut.machine.notReplaced(in: tenure)
                 return
             }
             if !hasFailed {
                 missed = nil
                 hasWritten(credential)
-            } else if sut.mayWrite(signedIn: credential.inStore, in: generation) {
+            } else if sut.mayWrite(signedIn: credential.inStore, in: tenure) {
                 writingFailed(credential, over: operation.stored)
             }
             try perform(
                 sut.replaced(
-                    by: credential.inStore, in: generation, found: operation.stored.inStore, hasFailed: hasFailed,
+                    by: credential.inStore, in: tenure, found: operation.stored.inStore, hasFailed: hasFailed,
                     now: moment))
         case .writeAgain:
             let isCurrent = operation.generation == self.generation
@@ -453,22 +453,22 @@ extension ModelWorld {
             }
             try perform(
                 sut.wroteAgain(
-                    hasFailed ? nil : operation.result, in: sut.machine.generation - (isCurrent ? 0 : 1), now: moment))
+                    hasFailed ? nil : operation.result, in: isCurrent ? sut.machine.tenure : .over, now: moment))
         case .load, .look: break
         }
     }
 
     private mutating func hear(_ number: Int, _ operation: ModelOperation, hasFailed: Bool) throws(Violation) {
         switch operation.outcome {
-        case .granted(let version):
-            guard sut.mayStore(version: version) else { return }
+        case .granted(let tokenNumber):
+            guard sut.mayStore(tokenNumber: tokenNumber) else { return }
             if hasFailed {
                 writingFailed(operation.result, over: operation.stored)
-                try perform(sut.notStored(version: version, now: moment))
+                try perform(sut.notStored(tokenNumber: tokenNumber, now: moment))
             } else {
                 missed = nil
                 hasWritten(operation.result)
-                try perform(sut.stored(version: version, read: nil, now: moment))
+                try perform(sut.stored(tokenNumber: tokenNumber, read: nil, now: moment))
             }
         case .abandoned:
             inFlight.removeAll { $0.number == number }

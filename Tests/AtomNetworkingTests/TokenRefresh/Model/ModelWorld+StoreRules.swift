@@ -55,14 +55,14 @@ extension ModelWorld {
     }
 
     /// G0: a sign-out revokes what it has ended, and nothing else.
-    func checkRevocation(of operation: ModelOperation, in generation: Int, hasFailed: Bool) throws(Violation) {
-        guard let (ended, account) = endings[generation] else { return }
+    func checkRevocation(of operation: ModelOperation, in tenure: Tenure, hasFailed: Bool) throws(Violation) {
+        guard let (ended, account) = endings[tenure] else { return }
         let found = operation.stored.inStore
         var replaced = hasFailed || operation.isSaid || sut.bug == .signOutRevokesWhatItFinds ? found : nil
-        if hasFailed, !sut.mayWrite(signedIn: nil, in: generation) { replaced = nil }
+        if hasFailed, !sut.mayWrite(signedIn: nil, in: tenure) { replaced = nil }
         var machine = sut.machine
         // What a sign-in still overwrites is nobody's any more.
-        if replaced == nil { replaced = machine.notReplaced(in: generation, found: found) }
+        if replaced == nil { replaced = machine.notReplaced(in: tenure, found: found) }
         let isLost = operation.isSaid || hasFailed || sut.machine.store.hasToWrite(again: false)
         for credential in ended.credentials(replacing: replaced).map({ ModelCredential($0) }) where !credential.isEmpty
         {

@@ -95,15 +95,15 @@ struct ModelRequest: Hashable {
         /// Out of the session's queue, and not in the lane yet.
         case released
         case inSlotQueue
-        case onWire(version: Int, access: Int, isAccepted: Bool)
+        case onWire(tokenNumber: Int, access: Int, isAccepted: Bool)
         case done
     }
 
     var state = State.idle
     /// Its ticket, until it is sent.
     var ticket: Int?
-    /// The machine's generation at its admission, and the model's own count.
-    var generation: Int?
+    /// The machine's tenure at its admission, and the model's own count.
+    var tenure: Tenure?
     var ownGeneration: Int?
     /// When it joined the queue, as a number that only grows.
     var joined = 0
@@ -148,7 +148,7 @@ struct ModelWorld {
 
     struct Write: Hashable {
         let credential: ModelCredential
-        let version: Int
+        let tokenNumber: Int
         var isDone = false
     }
 
@@ -168,8 +168,8 @@ struct ModelWorld {
     var inFlight: [Refresh] = []
     /// The refreshes whose time is over, and that the server still has to answer.
     var overdue: [Refresh] = []
-    /// What each sign-out has ended, by the machine's generation, and whose that was.
-    var endings: [Int: (ended: EndedSession, account: Int?)] = [:]
+    /// What each sign-out has ended, by the machine's tenure, and whose that was.
+    var endings: [Tenure: (ended: EndedSession, account: Int?)] = [:]
     var store = ModelCredential()
     var writes: [Write] = []
     var operations: [ModelOperation] = []

@@ -71,16 +71,16 @@ struct ModelledMachine {
     }
 
     mutating func admittedAtOnce(
-        by means: RefreshMeans, of generation: Int?, ticket: Int?, read: TokenCredential?, at instant: MonotonicInstant
-    ) -> (ticket: Int, generation: Int)? {
+        by means: RefreshMeans, of tenure: Tenure?, ticket: Int?, read: TokenCredential?, at instant: MonotonicInstant
+    ) -> Int? {
         let admission = machine.admitAtOnce(
-            by: means, of: bug == .olderGenerationIsSigned ? nil : generation,
+            by: means, of: bug == .olderGenerationIsSigned ? nil : tenure,
             ticket: bug == .placeIsLostWithTheToken ? nil : ticket, read: read, at: instant)
-        return admission.map { ($0.ticket, $0.generation) }
+        return admission?.ticket
     }
 
     mutating func asked(
-        _ waiter: Int, by means: RefreshMeans, of generation: Int?, ticket: Int?,
+        _ waiter: Int, by means: RefreshMeans, of tenure: Tenure?, ticket: Int?,
         read: (credential: TokenCredential, version: Int)?,
         deadline: MonotonicInstant, now: Moment
     ) -> (Machine.Admission, [Action]) {
@@ -90,35 +90,35 @@ struct ModelledMachine {
         if bug == .newcomersOvertakeTheReleased, machine.isReleasing, machine.isGood(at: now.instant, by: means),
             read?.version == machine.version
         {
-            return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
+            return (.go(ticket: machine.waiters.issueTicket()), [])
         }
         if bug == .endsWithoutReading, case .ended(let end) = machine.phase { return (.refuse(end.error), []) }
-        let generation = bug == .olderGenerationIsSigned ? nil : generation
+        let tenure = bug == .olderGenerationIsSigned ? nil : tenure
         let ticket = bug == .placeIsLostWithTheToken ? nil : ticket
         let (admission, actions) = machine.asked(
-            waiter, by: means, of: generation, ticket: ticket, read: read, deadline: deadline, now: now)
+            waiter, by: means, of: tenure, ticket: ticket, read: read, deadline: deadline, now: now)
         return (admission, perturb(actions))
     }
 
-    func signature(
-        of generation: Int, ticket: Int?, for waiter: Int, at instant: MonotonicInstant
-    ) -> Machine.Signature {
-        let signature = machine.signature(
-            of: bug == .olderGenerationIsSigned ? machine.generation : generation,
+    func pass(
+        of tenure: Tenure, ticket: Int?, for waiter: Int, at instant: MonotonicInstant
+    ) -> Pass {
+        let pass = machine.pass(
+            of: bug == .olderGenerationIsSigned ? nil : tenure,
             ticket: bug == .signedBeforeWhoCameEarlier ? nil : ticket, at: instant)
-        guard bug == .deadTokenIsSent || forced.contains(waiter), signature == .none, let held = machine.held else {
-            return signature
-        }
-        return .authorization(held.authorization, version: machine.tokenNumber, isUnproven: false)
+        guard bug == .deadTokenIsSent || forced.contains(waiter), pass.authorization == nil,
+            tenure.isSameSignIn(as: machine.tenure), let held = machine.held
+        else { return pass }
+        return Pass(authorization: held.authorization, tokenNumber: machine.tokenNumber, tenure: machine.tenure)
     }
 
-    mutating func accepted(version: Int) {
+    mutating func accepted(tokenNumber: Int) {
         guard bug != .acceptedTokensCountAsFruitless else { return }
-        machine.accepted(version: version)
+        machine.accepted(tokenNumber: tokenNumber)
     }
 
-    mutating func rejected(version: Int, now: Moment) {
-        machine.rejected(version: bug == .secondRefreshOnLate401 ? machine.tokenNumber : version, now: now)
+    mutating func rejected(tokenNumber: Int, now: Moment) {
+        machine.rejected(tokenNumber: bug == .secondRefreshOnLate401 ? machine.tokenNumber : tokenNumber, now: now)
     }
 
     mutating func left(ticket: Int) {
@@ -162,11 +162,11 @@ struct ModelledMachine {
                 number: number, credential, lifetime: lifetime, sentAt: sentAt, read: read, now: now)
         if bug == .lifetimeIsBelieved, lifetime <= 0 { machine.held?.isRejected = true }
         if bug == .refreshAfterSignOutIsStored, isOutdated {
-            actions.append(.store(credential, version: machine.tokenNumber))
+            actions.append(.store(credential, tokenNumber: machine.tokenNumber))
         }
         if bug == .credentialIsStoredTwice, !isOutdated { actions += actions }
         if bug == .releaseBeforeStore, !isOutdated {
-            actions = machine.stored(version: machine.tokenNumber, now: now) + actions
+            actions = machine.stored(tokenNumber: machine.tokenNumber, now: now) + actions
         }
         return perturb(actions)
     }
@@ -223,30 +223,31 @@ struct ModelledMachine {
         perturb(machine.refreshAbandoned(number: number, now: now))
     }
 
-    mutating func notStored(version: Int, now: Moment) -> [Action] {
+    mutating func notStored(tokenNumber: Int, now: Moment) -> [Action] {
         defer { forgetOrPreferWhatFailed() }
         return perturb(
             machine.notStored(
-                version: version, .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent), now: now))
+                tokenNumber: tokenNumber, .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent),
+                now: now))
     }
 
     mutating func replaced(
-        by credential: TokenCredential?, in generation: Int, found: TokenCredential?, hasFailed: Bool, now: Moment
+        by credential: TokenCredential?, in tenure: Tenure, found: TokenCredential?, hasFailed: Bool, now: Moment
     ) -> [Action] {
         defer { if hasFailed { forgetOrPreferWhatFailed() } }
         return perturb(
             machine.replaced(
-                by: credential, in: generation, found: .success(found),
+                by: credential, in: tenure, found: .success(found),
                 failure: hasFailed ? .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent) : nil,
                 now: now))
     }
 
     /// - Parameter written: What the store holds now; `nil` if it can't be written.
-    mutating func wroteAgain(_ written: ModelCredential?, in generation: Int, now: Moment) -> [Action] {
+    mutating func wroteAgain(_ written: ModelCredential?, in tenure: Tenure, now: Moment) -> [Action] {
         defer { if written == nil { forgetOrPreferWhatFailed() } }
         return perturb(
             machine.wroteAgain(
-                written.map { .success($0.inStore) } ?? .failure(AtomError.unexpected), in: generation, now: now))
+                written.map { .success($0.inStore) } ?? .failure(AtomError.unexpected), in: tenure, now: now))
     }
 
     private mutating func forgetOrPreferWhatFailed() {
@@ -257,19 +258,19 @@ struct ModelledMachine {
         }
     }
 
-    func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
-        bug == .signInIsWrittenOverItsRefresh || machine.mayWrite(signedIn: credential, in: generation)
+    func mayWrite(signedIn credential: TokenCredential?, in tenure: Tenure) -> Bool {
+        bug == .signInIsWrittenOverItsRefresh || machine.mayWrite(signedIn: credential, in: tenure)
     }
 
-    func mayStore(version: Int) -> Bool {
+    func mayStore(tokenNumber: Int) -> Bool {
         switch bug {
         case .refreshAfterSignOutIsStored, .credentialIsStoredTwice, .releaseBeforeStore: true
-        default: machine.mayStore(version: version)
+        default: machine.mayStore(tokenNumber: tokenNumber)
         }
     }
 
-    mutating func stored(version: Int, read: TokenCredential?, now: Moment) -> [Action] {
-        perturb(machine.stored(version: version, read: read, now: now))
+    mutating func stored(tokenNumber: Int, read: TokenCredential?, now: Moment) -> [Action] {
+        perturb(machine.stored(tokenNumber: tokenNumber, read: read, now: now))
     }
 
     mutating func observed(_ read: TokenCredential, now: Moment) -> [Action] {

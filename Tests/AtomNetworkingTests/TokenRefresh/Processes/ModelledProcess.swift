@@ -6,9 +6,9 @@ struct ModelledProcess: Sendable {
     enum Request: Hashable, Sendable {
         case idle
         /// It asks again: after a 401, or because it could not be signed.
-        case asks(ticket: Int?, generation: Int?, hasRetried: Bool)
-        case waits(ticket: Int, generation: Int, hasRetried: Bool)
-        case onWire(version: Int, IssuedCredential, generation: Int, hasRetried: Bool)
+        case asks(ticket: Int?, tenure: Tenure?, hasRetried: Bool)
+        case waits(ticket: Int, tenure: Tenure, hasRetried: Bool)
+        case onWire(tokenNumber: Int, IssuedCredential, tenure: Tenure, hasRetried: Bool)
         case done
     }
 

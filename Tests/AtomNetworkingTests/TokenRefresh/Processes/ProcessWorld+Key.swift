@@ -45,20 +45,20 @@ extension ProcessWorld {
         for request in process.requests {
             switch request {
             case .idle: key.add(0)
-            case .asks(let ticket, let generation, let hasRetried):
+            case .asks(let ticket, let tenure, let hasRetried):
                 key.add(1)
                 key.add(ticket != nil)
-                key.add(generation.map { $0 == machine.generation ? 1 : 2 } ?? 0)
+                key.add(tenure.map { $0.isSameSignIn(as: machine.tenure) ? 1 : 2 } ?? 0)
                 key.add(hasRetried)
-            case .waits(_, let generation, let hasRetried):
+            case .waits(_, let tenure, let hasRetried):
                 key.add(2)
-                key.add(generation == machine.generation)
+                key.add(tenure.isSameSignIn(as: machine.tenure))
                 key.add(hasRetried)
-            case .onWire(let version, let credential, let generation, let hasRetried):
+            case .onWire(let tokenNumber, let credential, let tenure, let hasRetried):
                 key.add(3)
-                key.add(version == machine.tokenNumber)
+                key.add(tokenNumber == machine.tokenNumber)
                 key.add(credential)
-                key.add(generation == machine.generation)
+                key.add(tenure.isSameSignIn(as: machine.tenure))
                 key.add(hasRetried)
             case .done: key.add(4)
             }
@@ -111,10 +111,10 @@ extension ProcessWorld {
             key.add(21)
             key.add(machine.isRunning(number))
             key.add(machine.leftBehind?.number == number)
-        case .write(let credential, let generation, let before, let held):
+        case .write(let credential, let tenure, let before, let held):
             key.add(22)
             key.add(credential)
-            key.add(generation == machine.generation)
+            key.add(tenure.isSameSignIn(as: machine.tenure))
             if credential == nil {
                 key.add(held)
                 key.add(IssuedCredential(before.last))
@@ -126,9 +126,9 @@ extension ProcessWorld {
                     }
                 }
             }
-        case .writeAgain(let generation):
+        case .writeAgain(let tenure):
             key.add(23)
-            key.add(generation == machine.generation)
+            key.add(tenure.isSameSignIn(as: machine.tenure))
         }
         func add(_ content: StoredCredential?, _ next: StoreOperation.Next) {
             describe(content, to: &key)
@@ -164,9 +164,9 @@ extension ProcessWorld {
         switch operation.outcome {
         case .nothing: key.add(0)
         case .abandoned: key.add(1)
-        case .granted(let new, let version):
+        case .granted(let new, let tokenNumber):
             key.add(new)
-            key.add(machine.mayStore(version: version))
+            key.add(machine.mayStore(tokenNumber: tokenNumber))
         case .rejected(.refreshInterrupted): key.add(2)
         case .rejected: key.add(3)
         case .failed: key.add(4)
@@ -208,7 +208,7 @@ extension ProcessWorld {
         var store = machine.store
         switch store.outstanding {
         case nil: key.add(0)
-        case .first(let generation): key.add(generation == machine.generation ? 1 : 2)
+        case .first(let tenure): key.add(tenure.isSameSignIn(as: machine.tenure) ? 1 : 2)
         case .overAnything: key.add(3)
         case .overOld: key.add(4)
         }

@@ -21,7 +21,7 @@ extension ProcessWorld {
                 return
             }
             processes[process].operations[0] = StoreOperation(
-                .writeAgain(generation: processes[process].machine.generation),
+                .writeAgain(tenure: processes[process].machine.tenure),
                 at: settings.isExclusive ? .wantsLock : .loads)
         case .wantsLock:
             if file.holder == nil { file.holder = process }
@@ -104,12 +104,12 @@ extension ProcessWorld {
             if let remembered = processes[process].remembered { found = real(remembered) }
             processes[process].operations[0].old = found
             processes[process].operations[0].stage = .tells
-        case .write(let credential, let generation, _, _):
+        case .write(let credential, let tenure, _, _):
             processes[process].operations[0].old = found
             guard
-                processes[process].machine.mayWrite(signedIn: credential.map { real($0) }, in: generation)
+                processes[process].machine.mayWrite(signedIn: credential.map { real($0) }, in: tenure)
             else {
-                processes[process].machine.notReplaced(in: generation)
+                processes[process].machine.notReplaced(in: tenure)
                 return revoke(after: processes[process].operations.removeFirst(), process)
             }
             // It replaces what is there now, if it has to be tried again.
@@ -206,11 +206,11 @@ extension ProcessWorld {
         guard let call = processes[process].operations[0].call, let answer = call.answer else { return }
         switch answer {
         case .granted(let new):
-            let version = try commit(call, new, process)
-            processes[process].operations[0].outcome = version.map { .granted(new, version: $0) } ?? .abandoned
-            if version != nil { processes[process].operations[0].result = real(new) }
-            if bug == .requestsGoBeforeTheWrite, let version {
-                try perform(processes[process].machine.stored(version: version, now: moment), process)
+            let tokenNumber = try commit(call, new, process)
+            processes[process].operations[0].outcome = tokenNumber.map { .granted(new, tokenNumber: $0) } ?? .abandoned
+            if tokenNumber != nil { processes[process].operations[0].result = real(new) }
+            if bug == .requestsGoBeforeTheWrite, let tokenNumber {
+                try perform(processes[process].machine.stored(tokenNumber: tokenNumber, now: moment), process)
             }
             try settle(process)
         case .refused:
@@ -227,7 +227,7 @@ extension ProcessWorld {
         }
     }
 
-    /// The machine commits to a new credential; returns the version to be stored.
+    /// The machine commits to a new credential; returns the tokenNumber to be stored.
     private mutating func commit(_ call: TokenCall, _ new: IssuedCredential, _ process: Int) throws(Violation) -> Int? {
         processes[process].touch(new)
         processes[process].spent.append(call.credential)
@@ -235,7 +235,7 @@ extension ProcessWorld {
             number: call.number, real(new), lifetime: Double(Self.life), sentAt: ModelClock.instant(call.sentAt),
             now: moment)
         try perform(actions, process)
-        for case .store(_, let version) in actions { return version }
+        for case .store(_, let tokenNumber) in actions { return tokenNumber }
         return nil
     }
 
@@ -309,25 +309,25 @@ extension ProcessWorld {
             if bug == .loadForgetsTheSignOut { processes[process].machine.store = StoreMemory() }
             try perform(processes[process].machine.loaded(number: number, operation.old, now: moment), process)
         case .refresh(let number): try tell(process, number, operation)
-        case .write(let credential, let generation, _, _):
+        case .write(let credential, let tenure, _, _):
             let failure: AuthenticationError? =
                 operation.hasFailed ? .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent) : nil
             if failure != nil {
                 setWord(of: credential, process) { ($0.hasFailed, $0.over) = (true, IssuedCredential(operation.old)) }
             }
             let actions = processes[process].machine.replaced(
-                by: credential.map { real($0) }, in: generation, found: .success(operation.old), failure: failure,
+                by: credential.map { real($0) }, in: tenure, found: .success(operation.old), failure: failure,
                 now: moment)
             if failure != nil, bug == .retryReplacesAnything {
                 processes[process].machine.store.outstanding = .overAnything
             }
             try perform(actions, process)
             revoke(after: operation, process)
-        case .writeAgain(let generation):
+        case .writeAgain(let tenure):
             let written: Result<TokenCredential?, any Error> =
                 operation.hasFailed ? .failure(AtomError.unexpected) : .success(operation.result)
             let actions = processes[process].machine.wroteAgain(
-                written, of: operation.unchanged, in: generation, now: moment)
+                written, of: operation.unchanged, in: tenure, now: moment)
             try perform(actions, process)
         }
     }
@@ -347,10 +347,10 @@ extension ProcessWorld {
             try perform(processes[process].machine.left(operation.result, now: moment), process)
         }
         switch operation.outcome {
-        case .granted(let new, let version):
+        case .granted(let new, let tokenNumber):
             guard !operation.hasFailed else {
                 actions = processes[process].machine.notStored(
-                    version: version, .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent),
+                    tokenNumber: tokenNumber, .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent),
                     now: moment)
                 break
             }
@@ -360,8 +360,8 @@ extension ProcessWorld {
                 try perform(processes[process].machine.observed(.empty, now: moment), process)
                 processes[process].revocations.append(new)
             }
-            guard processes[process].machine.mayStore(version: version) else { return }
-            actions = processes[process].machine.stored(version: version, now: moment)
+            guard processes[process].machine.mayStore(tokenNumber: tokenNumber) else { return }
+            actions = processes[process].machine.stored(tokenNumber: tokenNumber, now: moment)
         case .leftBehind: return
         case .abandoned: actions = processes[process].machine.refreshAbandoned(number: number, now: moment)
         case .rejected(let failure):
@@ -381,7 +381,7 @@ extension ProcessWorld {
     mutating func hearAdrift(_ process: Int) throws(Violation) {
         let call = processes[process].adrift.removeFirst()
         if case .granted(let new)? = call.answer, try commit(call, new, process) != nil {
-            processes[process].operations.append(StoreOperation(.writeAgain(generation: 0), at: .begins))
+            processes[process].operations.append(StoreOperation(.writeAgain(tenure: .nobody), at: .begins))
         }
         try perform(processes[process].machine.refreshAbandoned(number: call.number, now: moment), process)
     }

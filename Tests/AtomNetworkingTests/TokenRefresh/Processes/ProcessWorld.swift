@@ -145,7 +145,7 @@ struct ProcessWorld: Sendable {
             if credential.index == families[credential.family].last { families[credential.family].isRevoked = true }
         case .ring(let process):
             processes[process].operations.append(
-                StoreOperation(.writeAgain(generation: 0), at: .begins))
+                StoreOperation(.writeAgain(tenure: .nobody), at: .begins))
         case .disturb(let disturbance, let process):
             disturbancesLeft -= 1
             try disturb(disturbance, process)
@@ -158,27 +158,27 @@ struct ProcessWorld: Sendable {
     private mutating func ask(_ process: Int) throws(Violation) {
         guard let current = processes[process].current else { return }
         var ticket: Int?
-        var generation: Int?
+        var tenure: Tenure?
         var hasRetried = false
         switch processes[process].requests[current] {
-        case .asks(let asked, let admitted, let retried): (ticket, generation, hasRetried) = (asked, admitted, retried)
+        case .asks(let asked, let admitted, let retried): (ticket, tenure, hasRetried) = (asked, admitted, retried)
         default: processes[process].wordsBefore = processes[process].words.count
         }
-        if let (ticket, generation, signature) = processes[process].machine.admitAtOnce(
-            by: .refreshToken, of: generation, ticket: ticket, at: moment.instant)
+        if let (ticket, pass) = processes[process].machine.admitAtOnce(
+            by: .refreshToken, of: tenure, ticket: ticket, at: moment.instant)
         {
-            return try start(process, ticket, generation, hasRetried, signature)
+            return try start(process, ticket, hasRetried, pass)
         }
         let (admission, actions) = processes[process].machine.asked(
-            current, by: .refreshToken, of: generation, ticket: ticket, deadline: ModelClock.instant(100_000),
+            current, by: .refreshToken, of: tenure, ticket: ticket, deadline: ModelClock.instant(100_000),
             now: moment)
         switch admission {
-        case .go(let ticket, let generation):
+        case .go(let ticket):
             try perform(actions, process)
-            try start(process, ticket, generation, hasRetried, signature(process, ticket, generation))
-        case .wait(let ticket, let generation):
+            try start(process, ticket, hasRetried, pass(process, ticket))
+        case .wait(let ticket):
             processes[process].requests[current] = .waits(
-                ticket: ticket, generation: generation, hasRetried: hasRetried)
+                ticket: ticket, tenure: processes[process].machine.tenure, hasRetried: hasRetried)
             try perform(actions, process)
         case .refuse(let error):
             processes[process].requests[current] = .done
@@ -188,42 +188,43 @@ struct ProcessWorld: Sendable {
         }
     }
 
-    private func signature(_ process: Int, _ ticket: Int, _ generation: Int) -> SessionSignature {
-        processes[process].machine.signature(of: generation, ticket: ticket, at: moment.instant)
+    private func pass(_ process: Int, _ ticket: Int) -> Pass {
+        let machine = processes[process].machine
+        return machine.pass(of: machine.tenure, ticket: ticket, at: moment.instant)
     }
 
     /// The request is sent, or asks again.
     private mutating func start(
-        _ process: Int, _ ticket: Int, _ generation: Int, _ hasRetried: Bool, _ signature: SessionSignature
+        _ process: Int, _ ticket: Int, _ hasRetried: Bool, _ pass: Pass
     ) throws(Violation) {
         guard let current = processes[process].current else { return }
-        guard case .authorization(let value, let version, _) = signature else {
+        guard let value = pass.authorization, let tokenNumber = pass.tokenNumber else {
             processes[process].requests[current] = .asks(
-                ticket: ticket, generation: generation, hasRetried: hasRetried)
+                ticket: ticket, tenure: pass.tenure, hasRetried: hasRetried)
             return
         }
         let credential = IssuedCredential(accessToken: String(value.dropFirst("Bearer ".count)))
         try checkStart(process, credential)
         processes[process].requests[current] = .onWire(
-            version: version, credential, generation: generation, hasRetried: hasRetried)
+            tokenNumber: tokenNumber, credential, tenure: pass.tenure, hasRetried: hasRetried)
     }
 
     private mutating func answer(_ process: Int) throws(Violation) {
         guard let current = processes[process].current,
-            case .onWire(let version, let credential, let generation, let hasRetried) = processes[process].requests[
+            case .onWire(let tokenNumber, let credential, let tenure, let hasRetried) = processes[process].requests[
                 current]
         else { return }
         let family = families[credential.family]
         let grant = family.grants[credential.index]
         let isAccepted = !family.isRevoked && !grant.isAccessRevoked && now < grant.expiresAt
         if isAccepted {
-            processes[process].machine.accepted(version: version)
+            processes[process].machine.accepted(tokenNumber: tokenNumber)
             processes[process].requests[current] = .done
         } else if hasRetried {
             processes[process].requests[current] = .done
         } else {
-            processes[process].machine.rejected(version: version, now: moment)
-            processes[process].requests[current] = .asks(ticket: nil, generation: generation, hasRetried: true)
+            processes[process].machine.rejected(tokenNumber: tokenNumber, now: moment)
+            processes[process].requests[current] = .asks(ticket: nil, tenure: tenure, hasRetried: true)
         }
     }
 
@@ -234,8 +235,7 @@ struct ProcessWorld: Sendable {
             guard case .waits(let ticket, _, let hasRetried) = processes[process].requests[waiter] else {
                 throw Violation("a request is released that doesn't wait (G5)")
             }
-            let generation = processes[process].machine.generation
-            try start(process, ticket, generation, hasRetried, signature(process, ticket, generation))
+            try start(process, ticket, hasRetried, pass(process, ticket))
         }
     }
 
@@ -250,7 +250,7 @@ struct ProcessWorld: Sendable {
                 processes[process].operations.append(
                     StoreOperation(.refresh(number), at: settings.isExclusive ? .wantsLock : .loads))
             case .rewrite:
-                processes[process].operations.append(StoreOperation(.writeAgain(generation: 0), at: .begins))
+                processes[process].operations.append(StoreOperation(.writeAgain(tenure: .nobody), at: .begins))
             case .release: try release(process)
             case .refuse(let waiters, let error):
                 for waiter in waiters {
@@ -384,7 +384,7 @@ struct ProcessWorld: Sendable {
             }
         }
         let kind = StoreOperation.Kind.write(
-            credential, generation: processes[process].machine.generation, before: before, held: held)
+            credential, tenure: processes[process].machine.tenure, before: before, held: held)
         processes[process].operations.append(StoreOperation(kind, at: .loads))
         if bug == .signOutLeavesWaiters, credential == nil { actions = [] }
         try perform(actions, process)

@@ -8,9 +8,9 @@ struct StoreOperation: Sendable {
         case refresh(Int)
         /// A sign-in, or a sign-out of what was held; with what the process knew of the
         /// store before it.
-        case write(IssuedCredential?, generation: Int, before: StoreMemory, held: IssuedCredential?)
+        case write(IssuedCredential?, tenure: Tenure, before: StoreMemory, held: IssuedCredential?)
         /// A write that has failed is tried again.
-        case writeAgain(generation: Int)
+        case writeAgain(tenure: Tenure)
     }
 
     /// What it does next.
@@ -52,7 +52,7 @@ struct StoreOperation: Sendable {
         /// The store could not be reached.
         case nothing
         case abandoned
-        case granted(IssuedCredential, version: Int)
+        case granted(IssuedCredential, tokenNumber: Int)
         case rejected(AuthenticationError)
         case failed
         /// Its session is over, and its answer is still to come.

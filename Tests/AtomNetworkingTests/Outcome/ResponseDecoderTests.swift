@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 @Suite("Decoding the expected type", .limited)
-struct ResponseDecodingTests {
+struct ResponseDecoderTests {
     private struct Flight: Codable, Equatable, Sendable {
         var number: Int
         var seats: [Seat]?
@@ -17,7 +17,7 @@ struct ResponseDecodingTests {
     private static func decode<T: Decodable>(
         _ type: T.Type, _ body: String, status: Int = 200, with decoder: JSONDecoder = JSONDecoder()
     ) throws(AtomError) -> T {
-        try ResponseDecoding.decode(
+        try ResponseDecoder.decode(
             type, from: AtomResponse(data: Data(body.utf8), statusCode: status), with: decoder)
     }
 
@@ -54,7 +54,7 @@ struct ResponseDecodingTests {
             data: Data("{}".utf8), statusCode: 200,
             headerFields: HeaderFields([.init(name: "Content-Type", value: "application/json")]))
         do {
-            _ = try ResponseDecoding.decode(String.self, from: response, with: JSONDecoder())
+            _ = try ResponseDecoder.decode(String.self, from: response, with: JSONDecoder())
             Issue.record("It was decoded")
         } catch {
             #expect(error.description.contains("The value can't be read as String; Data is the text of any body."))

@@ -14,20 +14,22 @@ struct ExchangeStory: Sendable {
 }
 
 /// Makes what the caller gets of what has arrived.
-struct OutcomeTerms: Sendable {
+struct OutcomeMaker: Sendable {
     let acceptableStatusCodes: ClosedRange<Int>
     let isSigned: Bool
     let startedAt: MonotonicInstant
-    let manager: RequestableQueueManager
-    let destination: (any ResponseDestination)?
 
     /// Whether a response is a success: for the endpoint, or for what the SDK itself has asked for.
-    func accepts(_ head: TransportResponse, to request: TransportRequest?) -> Bool {
+    func accepts(
+        _ head: TransportResponse, to request: TransportRequest?, for destination: (any ResponseDestination)?
+    ) -> Bool {
         isAcceptable(head, to: request) || destination?.takes(head.statusCode, isAcceptable: false) == true
     }
 
     /// How the caller gets a response, by its status.
-    func reception(of head: TransportResponse, to request: TransportRequest) -> ExchangeMachine.Reception {
+    func reception(
+        of head: TransportResponse, to request: TransportRequest, for destination: (any ResponseDestination)?
+    ) -> ExchangeMachine.Reception {
         let isAcceptable = isAcceptable(head, to: request)
         // A 401 is never what a stream or a file is for.
         if let destination, head.statusCode != 401, destination.takes(head.statusCode, isAcceptable: isAcceptable) {
@@ -44,22 +46,20 @@ struct OutcomeTerms: Sendable {
 
     /// A response as the caller gets it.
     ///
-    /// - Parameter departures: How many people had gone from the session when it was asked for.
+    /// - Parameter tenure: Whose it is, if the request was signed.
     func response(
         _ head: TransportResponse, _ body: Data, from target: TargetURL, _ story: borrowing ExchangeStory,
-        since departures: Int
+        of tenure: Tenure, by manager: RequestableQueueManager
     ) -> AtomResponse {
-        var owner: ResponseOwner?
-        if isSigned, let signatory = manager.signatory {
-            owner = ResponseOwner(signatory: signatory, hasLeftOrigin: story.hasLeftOrigin, departures: departures)
-        }
-        return AtomResponse(
+        AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
-            address: target.absoluteString, decoder: manager.decoder, owner: owner, record: record(story))
+            address: target.absoluteString, decoder: manager.decoder, tenure: isSigned ? tenure : nil,
+            record: record(story))
     }
 
     private func record(_ story: borrowing ExchangeStory) -> RequestRecord {
-        RequestRecord(first: story.asked, attempts: story.attempts, startedAt: startedAt)
+        RequestRecord(
+            first: story.asked, attempts: story.attempts, startedAt: startedAt, hasLeftOrigin: story.hasLeftOrigin)
     }
 
     /// The error of a request that would have to be sent again, and can't be.
@@ -70,7 +70,8 @@ struct OutcomeTerms: Sendable {
 
     /// The error with its request, the attempts before, and when to come back.
     func completed(
-        _ error: AtomError, to target: TargetURL, _ story: borrowing ExchangeStory, of request: TransportRequest?
+        _ error: AtomError, to target: TargetURL, _ story: borrowing ExchangeStory, of request: TransportRequest?,
+        by manager: RequestableQueueManager
     ) -> AtomError {
         var retryAt: Date?
         if case .response(let response) = error {

@@ -13,7 +13,7 @@ extension SessionKeeper {
     ///
     /// - Returns: The outcome, or `nil` if the refresh has not run; and what the
     ///   store holds in the end, or why it could not be read or written.
-    func exchange<Outcome: Sendable>(
+    func transaction<Outcome: Sendable>(
         _ refresh: @Sendable (TokenCredential?) async -> (Outcome, TokenCredential?)
     ) async -> (outcome: Outcome?, written: Result<TokenCredential?, any Error>) {
         guard let store else { return (await refresh(nil).0, .success(nil)) }
