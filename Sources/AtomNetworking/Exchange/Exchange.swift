@@ -20,8 +20,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     private let isAwaited: Bool
     /// Hears how much of the body has been sent.
     private let progress: ProgressReporter?
-    /// The request's body, as it is also in each attempt that has one.
-    private let body: TransportBody?
+    /// The length of the request's body.
+    private let bodyLength: Int64?
+    /// The body, if it may be read only once.
+    private let stream: TransportBody?
     /// What the endpoint says about sending the request again, if anything.
     private let retrying: EndpointRetrying?
     /// For the app's observers; `nil` if there are none.
@@ -69,7 +71,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         self.manager = manager
         self.destination = destination
         self.progress = progress
-        body = request.body
+        bodyLength = request.body?.length
+        stream = request.body?.isStream == true ? request.body : nil
         switch listener {
         case .awaiting, .awaitingAnyLate: isAwaited = true
         case .completion, .dispatched: isAwaited = false
@@ -113,9 +116,9 @@ extension Exchange {
     func cancel() { handle { $0.machine.cancelled() } }
 
     func deadlinePassed(at now: MonotonicInstant) {
-        let question = questionAfterSilence
         // An observer may hold up what has arrived.
         let isBehind = content.withLock { $0.running }?.isBehind ?? false
+        let question = questionAfterSilence
         handle { $0.machine.deadlinePassed(at: now, isBehind: isBehind, question) }
     }
 
@@ -211,15 +214,15 @@ extension Exchange {
         guard counts, let progress, count > 0 else { return }
         // The body counts anew in each attempt.
         wire.sent.add(count)
-        let completed = body?.length.map { min(wire.sent, $0) } ?? wire.sent
+        let completed = bodyLength.map { min(wire.sent, $0) } ?? wire.sent
         progress.report(
-            TransferProgress(completed: completed, total: body?.length), isLast: completed == body?.length, at: now)
+            TransferProgress(completed: completed, total: bodyLength), isLast: completed == bodyLength, at: now)
     }
 
     private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
         let now = manager.time.now
         let reception = outcomes.reception(of: head, to: wire.request, for: destination)
-        let isBodySpent = body?.isSpent ?? false
+        let isBodySpent = stream?.isSpent ?? false
         var question: RetryQuestion?
         if !outcomes.acceptableStatusCodes.contains(head.statusCode) {
             let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
@@ -325,7 +328,7 @@ extension Exchange {
         return RetryQuestion(
             after: setback, by: retrying?.policy ?? manager.retryPolicy,
             isDeclaredIdempotent: retrying?.idempotency == .declared, chance: manager.random(),
-            isOffline: manager.connectivity?.isOffline == true, isBodySpent: body?.isSpent ?? false)
+            isOffline: manager.connectivity?.isOffline == true, isBodySpent: stream?.isSpent ?? false)
     }
 }
 
@@ -602,8 +605,8 @@ extension Exchange {
     /// Ends the sink, and tells the response: before anyone can be told of the end.
     private func deliver(_ wire: AttemptOnWire, isError: Bool) {
         guard let head = wire.head else { return }
-        if body?.length == 0 || body?.length == nil && wire.sent > 0 {
-            let all = TransferProgress(completed: wire.sent, total: body?.length)
+        if bodyLength == 0 || bodyLength == nil && wire.sent > 0 {
+            let all = TransferProgress(completed: wire.sent, total: bodyLength)
             progress?.report(all, isLast: true, at: manager.time.now)
         }
         do throws(AtomError) {

@@ -184,7 +184,7 @@ final class RequestableQueueManager: Sendable {
     ) throws(AtomError) -> PreparedRequest {
         var description = description
         var common = commonFields
-        let owner = gate?.tenure ?? ownTenure
+        let owner = description.link == nil ? ownTenure : gate?.tenure ?? ownTenure
         let isTrusted = description.link.map { allowedOrigins.signs($0, in: owner) } ?? true
         if isTrusted {
             for adapter in adapters {
@@ -245,7 +245,8 @@ final class RequestableQueueManager: Sendable {
         }
         let origin = request.target.origin
         var ticket = tenure.map { SessionTicket(tenure: $0, isBound: !isShared, isNew: isShared) }
-        if let person = request.tenure, let now = gate?.tenure {
+        // A stream that goes on knows more of whose it is than the link that it began with.
+        if tenure == nil || isShared, let person = request.tenure, let now = gate?.tenure {
             let isStillThere = now.isSamePerson(as: person)
             ticket = SessionTicket(tenure: isStillThere ? cookies.give(to: now).0 : .over, isBound: true)
         }

@@ -15,18 +15,20 @@ struct Tenure: Hashable, Sendable {
 
     private let signer: Signer
     /// Counts sign-ins and sign-outs.
-    private var signIn: UInt32 = 0
+    private var signIn: UInt32
     /// Counts the access tokens that somebody else than a sign-in or a refresh of this process has put in place of
     /// another one, or of none.
-    private var takeover: UInt32 = 0
+    private var takeover: UInt32
     /// Counts the people who have gone, by a sign-out or because of somebody else's credential.
     private var person: UInt32 = 0
     /// Counts how often the app has removed the cookies.
-    private var jar: UInt32 = 0
+    private var jar: UInt32
     /// Whether only the cookies that were sent tell whose it is.
     private(set) var isKnownByCookies = false
 
-    private init(_ signer: Signer) { self.signer = signer }
+    private init(_ signer: Signer, _ count: UInt32 = 0) {
+        (self.signer, signIn, takeover, jar) = (signer, count, count, count)
+    }
 
     /// Of a session, by a mark that no other session has.
     init(session mark: some Hashable) { self.init(.session(hash: mark.hashValue)) }
@@ -38,11 +40,7 @@ struct Tenure: Hashable, Sendable {
     static let anyone = Tenure(.anyone)
 
     /// Like no tenure of a session.
-    static let over = {
-        var tenure = Tenure(.nobody)
-        (tenure.signIn, tenure.takeover, tenure.jar) = (.max, .max, .max)
-        return tenure
-    }()
+    static let over = Tenure(.nobody, .max)
 }
 
 // MARK: - Questions
@@ -66,8 +64,11 @@ extension Tenure {
     /// Whether both have the same cookies.
     func hasSameCookies(as other: Tenure) -> Bool { person == other.person && jar == other.jar }
 
-    /// What notes on a disk know an unbroken tenure by; the text means nothing to another process.
-    var mark: String { "\(signer) \(signIn) \(takeover)" }
+    /// What notes on a disk know an unbroken tenure of a session by; the text means nothing to another process.
+    var mark: String {
+        // Not the case itself: an app may be built without their names.
+        if case .session(let hash) = signer { "\(hash) \(signIn) \(takeover)" } else { "" }
+    }
 }
 
 // MARK: - Changes

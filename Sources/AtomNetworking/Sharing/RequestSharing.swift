@@ -49,7 +49,7 @@ final class RequestSharing: Sendable {
     private func start(_ number: Int, _ request: consuming PreparedRequest, of tenure: Tenure) {
         let exchange = manager.run(
             request, listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }),
-            of: tenure, isShared: true)
+            of: manager.cookies.give(to: tenure).0, isShared: true)
         state.withLock { state in
             // It may have ended inside its start.
             if state.requests.isRunning(number) { state.exchanges[number] = exchange }

@@ -14,7 +14,7 @@ struct SharingKey: Hashable, Sendable {
     private let idempotency: Idempotency
     /// For a link: it is refused when others are not.
     private let person: Tenure?
-    /// Whose it is, and its cookies.
+    /// Whose it is; its cookies are among the fields.
     let tenure: Tenure
 
     /// Reads whose session it is, in the caller's isolation.
@@ -26,11 +26,11 @@ struct SharingKey: Hashable, Sendable {
         idleNanoseconds = request.timeouts.idleNanoseconds
         totalNanoseconds = request.timeouts.totalNanoseconds
         retryPolicy = request.retrying?.policy ?? manager.retryPolicy
-        person = request.tenure
+        person = request.tenure?.with(cookiesOf: .nobody)
         idempotency = request.retrying?.idempotency ?? .byMethod
         // The cookies of a person who has signed in with them are another person's after the next sign-in.
-        let (tenure, mayHaveCookies) = manager.cookies.give(to: manager.tenure)
-        self.tenure = tenure
+        tenure = manager.tenure
+        let (given, mayHaveCookies) = manager.cookies.give(to: tenure)
 
         var fields: [UInt8] = []
         // No value holds a line break, so the text is not ambiguous.
@@ -42,7 +42,7 @@ struct SharingKey: Hashable, Sendable {
         }
         for field in request.headerFields { add(field.name, field.value) }
         if mayHaveCookies, !request.headerFields.contains("Cookie"),
-            let cookie = manager.cookies.field(for: request.target.cookieAddress, of: tenure, at: manager.time.date)
+            let cookie = manager.cookies.field(for: request.target.cookieAddress, of: given, at: manager.time.date)
         {
             add("Cookie", cookie)
         }

@@ -121,4 +121,39 @@ struct TenureTests {
             _ = try await call.outcome().get()
         }
     }
+
+    @Test(
+        "A stream of an unsigned link doesn't go on with the cookies of whoever comes next", arguments: [false, true])
+    func streamOfAnUnsignedLink(signsOut: Bool) async throws {
+        let session = try SessionFixture()
+        let first = session.call("/1")
+        await session.transport.exchange(0).answer(headers: [("Set-Cookie", "sid=a; Path=/")])
+        var link = try LinkedEndpoint("/events", in: try await first.outcome().get())
+        link.requiresAuthorization = false
+        let service = session.atom.enqueue(link)
+        let reading = Task { () -> AtomError? in
+            do throws(AtomError) {
+                var events = try await service.serverSentEvents(reconnection: .automatic()).makeAsyncIterator()
+                while try await events.next() != nil {}
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let exchange = await session.transport.exchange(1)
+        #expect(exchange.token == nil && exchange.request.headerFields["Cookie"] == "sid=a")
+        let fields = HeaderFields([HeaderItem(name: "Content-Type", value: "text/event-stream")])
+        exchange.send(.response(TransportResponse(statusCode: 200, headerFields: fields)))
+        if signsOut { try await session.atom.signOut() } else { session.atom.removeCookies() }
+        exchange.send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        session.time.advance(by: .seconds(5))
+        let error = await withTaskCancellationHandler {
+            await reading.value
+        } onCancel: {
+            reading.cancel()
+        }
+        guard case .authentication(.signedOut)? = error else { throw Unexpected("\(error as Any)") }
+        #expect(session.transport.exchanges.count == 2)
+    }
 }
