@@ -125,7 +125,16 @@ struct TenureTests {
     @Test(
         "A stream of an unsigned link doesn't go on with the cookies of whoever comes next", arguments: [false, true])
     func streamOfAnUnsignedLink(signsOut: Bool) async throws {
-        let session = try SessionFixture()
+        let asked = Locked(0)
+        let session = try SessionFixture { exchange in
+            guard exchange.request.target.path == "/events" else { return }
+            let count = asked.with { count in
+                count += 1
+                return count
+            }
+            // A connection that must not be made ends the stream.
+            if count == 2 { exchange.answer(status: 204) }
+        }
         let first = session.call("/1")
         await session.transport.exchange(0).answer(headers: [("Set-Cookie", "sid=a; Path=/")])
         var link = try LinkedEndpoint("/events", in: try await first.outcome().get())
