@@ -72,7 +72,7 @@ extension Service {
         defer { manager.resultHandler?() }
         let (request, download) = try prepareDownload(
             to: fileURL, isResumable, identity, maximumSize, reporter(progress))
-        let pending = PendingResponse(sharing.begin(request, listener: .awaiting, destination: download))
+        let pending = PendingResponse(manager.run(request, listener: .awaiting, destination: download))
         do {
             return try download.checked(await pending.response())
         } catch {
@@ -151,7 +151,7 @@ extension Service {
                     Result { () throws(AtomError) in try download.checked(result.get()) }
                         .mapError { download.givenUp($0) })
             }
-            return ServiceTask(sharing.begin(request, listener: listener, destination: download))
+            return ServiceTask(manager.run(request, listener: listener, destination: download))
         } catch {
             deliver(.failure(error))
             return ServiceTask(nil)

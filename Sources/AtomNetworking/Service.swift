@@ -172,7 +172,7 @@ public final class Service: Sendable {
     public func resume(
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        start(.dispatched(completion))
+        start(.completion(onQueue(completion)))
     }
 
     /// Sends the request and calls the completion once with the response.
@@ -202,12 +202,21 @@ public final class Service: Sendable {
     func begin(progress: ProgressReporter? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         do {
-            return PendingResponse(
-                sharing.begin(try manager.prepare(requestable), listener: .awaiting, progress: progress))
+            return PendingResponse(run(try manager.prepare(requestable), listener: .awaiting, progress: progress))
         } catch {
             manager.resultHandler?()
             throw error
         }
+    }
+
+    /// Nobody joins a request whose progress is asked for.
+    private func run(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener, progress: ProgressReporter?
+    ) -> any RunningRequest {
+        guard request.sharesIdenticalRequests, progress == nil else {
+            return manager.run(request, listener: listener, progress: progress)
+        }
+        return sharing.begin(request, listener: listener)
     }
 
     /// Refuses a request for what its call, and not its endpoint, asks for.
@@ -217,7 +226,7 @@ public final class Service: Sendable {
         do {
             return try body()
         } catch {
-            manager.refused(requestable, error)
+            manager.preparation.refused(requestable, error)
             throw error.noting(
                 AtomError.Request(
                     method: request.method, address: request.target.absoluteString, finalAddress: nil, attempts: 0,
@@ -237,10 +246,9 @@ public final class Service: Sendable {
     /// Reads the endpoint and starts the request, or tells the listener why that isn't possible.
     private func start(_ listener: Exchange.Listener, progress: ProgressReporter? = nil) -> ServiceTask {
         do {
-            return ServiceTask(
-                sharing.begin(try manager.prepare(requestable), listener: listener, progress: progress))
+            return ServiceTask(run(try manager.prepare(requestable), listener: listener, progress: progress))
         } catch {
-            listener.tell(.failure(error), manager)
+            listener.tell(.failure(error))
             return ServiceTask(nil)
         }
     }
@@ -252,8 +260,7 @@ public final class Service: Sendable {
         { [queue = manager.dispatchQueue, handler = manager.resultHandler] result in
             queue.async {
                 completion(result)
-                handler?()
-                if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
+                Self.hasTold(result, handler, queue)
             }
         }
     }
@@ -265,10 +272,17 @@ public final class Service: Sendable {
             // Not over the main queue: a program may give the main actor another executor.
             Task { @MainActor in
                 completion(result)
-                handler?()
-                if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
+                Self.hasTold(result, handler, queue)
             }
         }
+    }
+
+    /// Tells those who come after the app's completion.
+    private static func hasTold<T>(
+        _ result: Result<T, AtomError>, _ handler: (@Sendable () -> Void)?, _ queue: DispatchQueue
+    ) {
+        handler?()
+        if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
     }
 }
 

@@ -130,7 +130,7 @@ final class FileDownload: ResponseDestination {
 
     /// The session need not know of it any more.
     fileprivate func leave() {
-        if let entered = state.withLock({ $0.entered.take() }) { session?.leaves(entered) }
+        if let entered = state.withLock({ $0.entered.take() }) { session?.gate.leaves(entered) }
     }
 
     /// Whether the file may take its place: whoever asked for it is still signed in.
@@ -242,12 +242,12 @@ final class FileDownload: ResponseDestination {
             return state.isGivenUp
         }
         if isGivenUp { return true }
-        guard session.enters(exchange) else {
+        guard session.gate.enters(exchange) else {
             leave()
             return false
         }
         // Nobody waits any more by now.
-        if state.withLock({ $0.isGivenUp }) { session.leaves(exchange) }
+        if state.withLock({ $0.isGivenUp }) { session.gate.leaves(exchange) }
         return true
     }
 

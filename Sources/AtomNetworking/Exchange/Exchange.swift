@@ -75,7 +75,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         stream = request.body?.isStream == true ? request.body : nil
         switch listener {
         case .awaiting, .awaitingAnyLate: isAwaited = true
-        case .completion, .dispatched: isAwaited = false
+        case .completion: isAwaited = false
         }
         // The answer holds the successor of a refresh token that may be spent, so it is never thrown away.
         let outlivesDeadline = request.purpose == .token
@@ -166,12 +166,11 @@ extension Exchange {
         perform(commands, wire, pass: tells ? nil : pass)
     }
 
-    /// - Parameter origin: Of the slot that it has in hand; it may have gone on already, and be elsewhere.
-    private func queuedBySession(slotOf origin: Origin?) {
+    private func queuedBySession() {
         let now = observation == nil ? nil : manager.time.now
-        handle(slotOf: origin) { content in
+        handle { content in
             if let now, content.machine.isWaitingForSession { content.events.queued(for: .session, at: now) }
-            return content.machine.queuedBySession(hasSlot: origin != nil)
+            return content.machine.queuedBySession()
         }
     }
 
@@ -338,8 +337,8 @@ extension Exchange {
     /// Handles an event under the lock, tells observers, and performs its commands outside of it.
     @inline(__always)
     private func handle(
-        _ wire: AttemptOnWire? = nil, part: Data = Data(), slotOf origin: Origin? = nil,
-        _ event: (inout Content) -> ExchangeMachine.Commands, telling: () -> Void = {}
+        _ wire: AttemptOnWire? = nil, part: Data = Data(), _ event: (inout Content) -> ExchangeMachine.Commands,
+        telling: () -> Void = {}
     ) {
         let (commands, letGo, tells) = content.withLock { content in
             let commands = event(&content)
@@ -350,7 +349,7 @@ extension Exchange {
         }
         telling()
         if tells, let observation { tellNoted(observation) }
-        perform(commands, letGo ?? wire, part: part, slotOf: origin)
+        perform(commands, letGo ?? wire, part: part)
     }
 
     /// Performs commands in their order; those of an event that answers one come before the others.
@@ -358,10 +357,8 @@ extension Exchange {
     /// - Parameters:
     ///   - wire: The attempt that the event was about, or that was let go of.
     ///   - pass: With what the session has just admitted the request.
-    ///   - slotOrigin: Of a slot that was taken before the event.
     private func perform(
-        _ commands: ExchangeMachine.Commands, _ wire: AttemptOnWire?, part: Data = Data(),
-        pass: Pass? = nil, slotOf slotOrigin: Origin? = nil
+        _ commands: ExchangeMachine.Commands, _ wire: AttemptOnWire?, part: Data = Data(), pass: Pass? = nil
     ) {
         for index in 0..<commands.count {
             switch commands[index] {
@@ -376,7 +373,7 @@ extension Exchange {
             // The lane.
             case .enterLane(let place): enterLane(of: origin, place: place)
             case .leaveLane(let place): manager.slots.leave(place: place, origin: origin)
-            case .giveSlotBack: manager.slots.release(origin: slotOrigin ?? wire?.target.origin ?? origin)
+            case .giveSlotBack: manager.slots.release(origin: wire?.target.origin ?? origin)
             // The attempt.
             case .sign(let place): sign(place: place, pass)
             case .send: if let wire, send(wire) { sendOn() }
@@ -417,7 +414,7 @@ extension Exchange {
             case .giveBack(let cost): manager.quotas.giveBack(cost, at: origin)
             case .pause: pause()
             case .leavePause:
-                manager.session?.leaves(self)
+                manager.gate?.leaves(self)
                 manager.connectivity?.forget(ObjectIdentifier(self))
             // The deadline.
             case .setDeadline(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
@@ -446,7 +443,9 @@ extension Exchange {
         } else if manager.session?.ask(for: self, until: totalDeadline, anew: isAnew) == true {
             admitted(nil, withSlotAt: slot())
         } else {
-            queuedBySession(slotOf: place == nil ? nil : origin)
+            queuedBySession()
+            // It may have gone on already, and be at another origin.
+            if place != nil, signing.policy.takesSlot { manager.slots.release(origin: origin) }
         }
     }
 
@@ -538,7 +537,7 @@ extension Exchange {
 
     /// The session has to know of a pause, so that a sign-out ends it.
     private func pause() {
-        if signing.isSigned, let session = manager.session, !session.enters(self) {
+        if signing.isSigned, manager.gate?.enters(self) == false {
             return refused(.signedOut(delivery: .notSent))
         }
         handle { $0.machine.pauseNoted() }
@@ -678,7 +677,7 @@ extension Exchange {
         listener?.close()
         progress?.end()
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
-        if let listener { return listener.tell(outcome, manager) }
+        if let listener { return listener.tell(outcome) }
         var outcome = Optional(outcome)
         content.withLock { $0.awaited.settle(&outcome) }?.resume()
     }

@@ -66,8 +66,8 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// The session has queued the request, which may have kept a slot until then.
-    mutating func queuedBySession(hasSlot: Bool = false) -> Commands {
+    /// The session has queued the request.
+    mutating func queuedBySession() -> Commands {
         var commands = Commands()
         switch state {
         case .waitingForSession: arm(&commands)
@@ -75,7 +75,6 @@ extension ExchangeMachine {
         case .ended: commands.append(.leaveSession)
         case .waitingForSlot, .sending, .paying, .pausing, .receiving: break
         }
-        if hasSlot, terms.policy.takesSlot { commands.append(.giveSlotBack) }
         return commands
     }
 

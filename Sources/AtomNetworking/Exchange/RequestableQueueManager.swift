@@ -26,8 +26,6 @@ final class RequestableQueueManager: Sendable {
     /// The policy for the app's requests.
     private let policy: ExchangePolicy
     let decoder: ResponseDecoder
-    /// Used on many threads, which `JSONEncoder` allows as long as it isn't changed.
-    private let encoder: JSONEncoder
     /// Where completions and notifications are delivered.
     let dispatchQueue: DispatchQueue
     /// The session, if requests are signed with bearer tokens.
@@ -41,18 +39,9 @@ final class RequestableQueueManager: Sendable {
 
     /// Whose requests are without a session.
     private let ownTenure: Tenure
-    private let bearer: BearerAuthentication?
-    private let timeout: ServiceTimeout
-    /// The same after validation, once for all requests.
-    private let timeouts: Result<RequestTimeouts, AtomError>
-    /// The header fields of every request after validation, or `nil`.
-    private let commonFields: Result<PreparedRequest.CommonFields, AtomError>?
-    /// Why nothing can be sent, or nothing signed, with this configuration.
-    private let refusal: RequestableError?
-    private let signingRefusal: AtomError?
-    /// Where the credential may be sent.
-    private let allowedOrigins: AllowedOrigins
-    private let adapters: [any RequestAdapter]
+    let bearer: BearerAuthentication?
+    let timeout: ServiceTimeout
+    let preparation: RequestPreparation
     private let signers: [any RequestSigner]
     /// `nil` for none.
     let observers: ObserverChain?
@@ -70,10 +59,8 @@ final class RequestableQueueManager: Sendable {
         if configuration.retryPolicy.connectivityWait != nil { _ = self.connectivity?.isOffline }
         self.random = random
         retryPolicy = configuration.retryPolicy
-        refusal = configuration.configuration.violation
         deadlines = DeadlineQueue(time: time)
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
-        adapters = configuration.adapters
         signers = configuration.signers
         log = configuration.log
         observers = ObserverChain.of(log.map { configuration.observers + [$0] } ?? configuration.observers)
@@ -85,20 +72,15 @@ final class RequestableQueueManager: Sendable {
             takesSlot: true, usesCookies: true, needsFreshConnection: false, retries: true,
             redirectLimit: configuration.redirectLimit, maximumBodySize: configuration.maximumResponseSize)
         decoder = ResponseDecoder(configuration.decoder, on: configuration.timeSource)
-        encoder = configuration.encoder
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout
-        timeouts = Result { [timeout] () throws(AtomError) in try timeout.checked() }
-
-        let items = configuration.headerItems
-        commonFields =
-            items.isEmpty ? nil : Result { () throws(AtomError) in try PreparedRequest.CommonFields(items) }
         bearer = configuration.authenticationMethod.bearer
         session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
         gate = session?.gate
         refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
         var basicAuthorization: String?
         var signingRefusal: AtomError?
+        let allowedOrigins: AllowedOrigins
         switch configuration.authenticationMethod {
         case .none: allowedOrigins = .any
         case .basic(let credential):
@@ -116,7 +98,9 @@ final class RequestableQueueManager: Sendable {
         }
         ownTenure = basicAuthorization.map(Tenure.init(user:)) ?? .nobody
         self.basicAuthorization = basicAuthorization
-        self.signingRefusal = signingRefusal
+        preparation = RequestPreparation(
+            configuration, allowedOrigins: allowedOrigins, signingRefusal: signingRefusal, tenure: ownTenure,
+            session: gate, observers: observers, time: time)
     }
 
     /// What the system says of the network.
@@ -126,14 +110,6 @@ final class RequestableQueueManager: Sendable {
         #else
             nil
         #endif
-    }
-
-    /// Apart from ``prepare(_:)``, which would copy the options for it.
-    @inline(never)
-    private func refusal(of origin: Origin) -> AtomError {
-        allowedOrigins.refusal(
-            of: origin,
-            option: session == nil ? "BasicCredential.allowedOrigins" : "BearerAuthentication.allowedOrigins")
     }
 
     /// The policy for a purpose.
@@ -149,62 +125,7 @@ final class RequestableQueueManager: Sendable {
 
     /// Reads and validates an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
-        do throws(AtomError) {
-            if let refusal { throw .requestable(refusal) }
-            let description = try RequestDescription(of: requestable)
-            let request =
-                adapters.isEmpty && description.link == nil
-                ? try PreparedRequest(
-                    description, of: observers == nil ? nil : type(of: requestable), timeouts: timeouts,
-                    encoder: encoder, common: commonFields)
-                : try adaptedRequest(description, of: requestable)
-            if request.requiresAuthorization {
-                if let signingRefusal { throw signingRefusal }
-                guard allowedOrigins.allows(request.target.origin) else { throw refusal(of: request.target.origin) }
-            }
-            return request
-        } catch {
-            refused(requestable, error)
-            throw error
-        }
-    }
-
-    /// Tells observers that an endpoint can't be sent.
-    func refused(_ requestable: any Requestable, _ error: AtomError) {
-        if let observers { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
-    }
-
-    /// Lets the adapters change what an endpoint says, and validates it.
-    ///
-    /// A server's link is signed only where the credential may go, and only there the adapters, the signers and the
-    /// service add to it. Apart from ``prepare(_:)``, which most services run for nothing of this.
-    @inline(never)
-    private func adaptedRequest(
-        _ description: RequestDescription, of endpoint: any Requestable
-    ) throws(AtomError) -> PreparedRequest {
-        var description = description
-        var common = commonFields
-        let owner = description.link == nil ? ownTenure : gate?.tenure ?? ownTenure
-        let isTrusted = description.link.map { allowedOrigins.signs($0, in: owner) } ?? true
-        if isTrusted {
-            for adapter in adapters {
-                do {
-                    try adapter.adapt(&description, of: endpoint)
-                } catch {
-                    throw adapter.error(error)
-                }
-            }
-        } else {
-            description.requiresAuthorization = false
-            common = common?.map { $0.harmless }
-        }
-        var request = try PreparedRequest(
-            description, of: type(of: endpoint), timeouts: timeouts, encoder: encoder, common: common,
-            takesSigners: isTrusted)
-        if session != nil, let tenure = description.link?.tenure, tenure.hasSameSigner(as: owner) {
-            request.tenure = tenure
-        }
-        return request
+        try preparation.prepare(requestable)
     }
 
     /// Who hears of a request; `nil` for nobody.
@@ -259,100 +180,3 @@ final class RequestableQueueManager: Sendable {
 
 // It holds a Basic credential.
 extension RequestableQueueManager: Redacted {}
-
-// MARK: - What the session asks for
-
-extension RequestableQueueManager: RefreshService {
-    func token(
-        replacing credential: TokenCredential?, sentAt: Moment, overdue: @escaping @Sendable (AtomError) -> Void
-    ) async -> TokenResponse {
-        guard let bearer, let client = bearer.refresh.endpoint?.client,
-            let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
-        else { return .failed(AtomError.unexpected, retryAfter: nil) }
-        let sent = client.grantType == .refreshToken ? credential : nil
-        return switch await PendingResponse(run(request, listener: .awaitingAnyLate(overdue: overdue))).result() {
-        case .success(let response):
-            TokenResponse(
-                response, replacing: sent, clientSecret: client.secret, parameters: bearer.parameters,
-                sentAt: sentAt.date
-            )
-            .about(response, until: time.now)
-        case .failure(let error): .failed(error, retryAfter: nil)
-        }
-    }
-
-    var revokes: Bool { bearer?.revocationEndpoint != nil }
-
-    func revoke(_ credential: TokenCredential) {
-        guard let bearer, revokes else { return }
-        do throws(AtomError) {
-            guard let request = try revocationRequest(of: credential, bearer) else { return }
-            _ = run(
-                request,
-                listener: .completion({ [log, time] in _ = Self.judge(revocation: $0, log, until: time.now) }))
-        } catch {
-            log?.note("The token was not revoked: \(error.wordless)")
-        }
-    }
-
-    func revocation(of credential: TokenCredential) async -> AtomError? {
-        guard let bearer else { return nil }
-        do throws(AtomError) {
-            guard let request = try revocationRequest(of: credential, bearer) else { return nil }
-            let result = await PendingResponse(run(request, listener: .awaiting)).result()
-            return Self.judge(revocation: result, log, until: time.now)
-        } catch {
-            return error
-        }
-    }
-
-    /// - Returns: `nil` if there is nothing to revoke.
-    /// - Throws: Why nothing can be revoked with this configuration.
-    private func revocationRequest(
-        of credential: TokenCredential, _ bearer: BearerAuthentication
-    ) throws(AtomError) -> PreparedRequest? {
-        guard bearer.refresh.endpoint != nil, let endpoint = bearer.revocationEndpoint else {
-            throw .requestable(
-                .unsupportedConfiguration(
-                    .init(
-                        subject: "BearerAuthentication.revocationEndpoint",
-                        reason: bearer.refresh.endpoint == nil
-                            ? "a service with only a provider has no client that could revoke tokens" : "it is nil")))
-        }
-        guard bearer.allowedOrigins.allows(endpoint) else { throw AllowedOrigins.refusal(of: endpoint) }
-        return TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
-    }
-
-    private static func judge(
-        revocation result: Result<AtomResponse, AtomError>, _ log: RequestLog?, until now: MonotonicInstant
-    ) -> AtomError? {
-        let failure: AtomError
-        switch result {
-        case .success(let response) where response.isSuccess:
-            log?.note("The token has been revoked")
-            return nil
-        case .success(let response): failure = .response(response).about(response, until: now)
-        case .failure(let error): failure = error
-        }
-        log?.note("The token was not revoked: \(failure.wordless)")
-        return failure
-    }
-
-    var provider: (any TokenCredentialProvider)? { bearer?.refresh.provider }
-    var providerDeadline: Duration? { bearer?.providerDeadline?.bounded }
-
-    /// The longest time a refresh may take.
-    private var refreshDeadline: Duration {
-        if let deadline = bearer?.deadline, deadline > .zero { return min(deadline, .year) }
-        let resource = timeout.resource
-        return .seconds(resource > 0 ? min(resource, Duration.year.seconds) : 30)
-    }
-
-    func announce(_ event: SessionEvent, isOver: Bool) {
-        if let observers { RequestObservation.announce(event, to: observers, time: time) }
-        if case .credentialNotStored(let failure) = event { observers?.note(failure.description, at: .error) }
-        guard isOver, event.reasonToSignIn != nil || event.unauthorizedRefresh != nil else { return }
-        let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(event, on: dispatchQueue) }
-        if let session { session.notices.post(post) } else { post() }
-    }
-}

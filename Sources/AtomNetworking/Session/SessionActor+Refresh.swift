@@ -38,10 +38,10 @@ nonisolated extension SessionActor {
     func refresh(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async {
-        guarded.lastService = service
-        var asksProvider = guarded.with { $0.means(of: number) } == .provider
+        gate.lastService = service
+        var asksProvider = gate.with { $0.means(of: number) } == .provider
         // The app may have signed in or out by now: nothing of the old session is sent.
-        guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
+        guard gate.with({ $0.isRunning(number) }) else { return abandon(number) }
         var goesOn = true
         while goesOn {
             goesOn =
@@ -64,12 +64,12 @@ nonisolated extension SessionActor {
         defer { end() }
         let (outcome, written) = await keeper.transaction { [self] stored -> (Outcome, TokenCredential?) in
             // What the store holds if nothing comes of it.
-            let unchanged = guarded.with { $0.intended(over: stored) }
+            let unchanged = gate.with { $0.intended(over: stored) }
             guard case .goOn(let credential) = decide(number, replacing: credential, stored) else {
                 return (.abandoned, unchanged)
             }
             // Another process may have taken the refresh token away.
-            guard guarded.with({ $0.means(of: number) }) != .provider else { return (.turnsToProvider, unchanged) }
+            guard gate.with({ $0.means(of: number) }) != .provider else { return (.turnsToProvider, unchanged) }
             let note: SpendingNote?
             do {
                 note = try await keeper.note(spending: credential)
@@ -78,12 +78,12 @@ nonisolated extension SessionActor {
                 return (.failed(error, retryAfter: isOvertaken ? .zero : nil), unchanged)
             }
             // Writing the note may have taken some time.
-            guard guarded.with({ $0.isRunning(number) }) else {
+            guard gate.with({ $0.isRunning(number) }) else {
                 await note?.remove()
                 return (.abandoned, unchanged)
             }
             // From here on another process must not read what the app has replaced, and send its refresh token.
-            func left() -> TokenCredential? { guarded.with { $0.wanted(over: stored) } }
+            func left() -> TokenCredential? { gate.with { $0.wanted(over: stored) } }
             let sentAt = moment
             switch await ask(service, replacing: credential, for: number, sentAt: sentAt) {
             case .leftBehind: return (.leftBehind, left())
@@ -111,11 +111,11 @@ nonisolated extension SessionActor {
     /// What a refresh does after the store was read.
     private func decide(
         _ number: Int, replacing credential: TokenCredential?, _ stored: TokenCredential?
-    ) -> GuardedMachine.Machine.RefreshStep {
+    ) -> SessionGate.Machine.RefreshStep {
         // A variable was read by the request.
         guard keeper.store != nil else { return .goOn(credential) }
         let now = moment
-        let (step, actions) = guarded.ask { $0.refreshFound(number: number, stored, now: now) }
+        let (step, actions) = gate.ask { $0.refreshFound(number: number, stored, now: now) }
         if case .goOn = step {
             // Those who wait don't wait for the whole refresh.
             SessionOperation.$onStore.withValue(nil) { perform(actions) }
@@ -152,7 +152,7 @@ nonisolated extension SessionActor {
     /// The token endpoint has refused the refresh token.
     private func refused(_ error: OAuthError, _ failure: AuthenticationError, for number: Int) -> Outcome {
         let now = moment
-        return switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
+        return switch gate.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
         case .ends: .rejected(failure)
         case .asksProvider: .turnsToProvider
         case .waitsForExpiry: .failed(error, retryAfter: .zero)
@@ -162,14 +162,14 @@ nonisolated extension SessionActor {
     /// The token endpoint has answered when nobody waited for it any more: the
     /// session is over, its time was, or the store has given its exchange up.
     private func cameLate(_ number: Int, _ answer: TokenResponse, sentAt: Moment) async {
-        let isRunning = guarded.with { $0.isRunning(number) }
+        let isRunning = gate.with { $0.isRunning(number) }
         switch answer {
         case .granted(let new, let lifetime):
             // It is written if somebody has put the old refresh token back.
-            if let tokenNumber = commit(number, new, lifetime: lifetime, sentAt: sentAt) {
+            if commit(number, new, lifetime: lifetime, sentAt: sentAt) != nil {
                 // Another refresh that has sent the same refresh token gives its turn at the store away.
-                guarded.cancelOutdatedRefresh()
-                if keeper.store == nil { stored(tokenNumber: tokenNumber) } else { writeAgain() }
+                gate.cancelOutdatedRefresh()
+                if keeper.store != nil { writeAgain() }
             }
         case .failed(let cause, let retryAfter, let refreshToken):
             if let refreshToken, replaceRefreshToken(by: refreshToken, for: number) != nil { writeAgain() }
@@ -189,7 +189,7 @@ nonisolated extension SessionActor {
     private func replaceRefreshToken(by refreshToken: String, for number: Int) -> TokenCredential? {
         observe()
         let now = moment
-        let kept = guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
+        let kept = gate.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
         if let kept, case .variable(let variable) = keeper {
             set(variable, to: kept)
             observe()
@@ -231,10 +231,10 @@ nonisolated extension SessionActor {
             abandon(number)
             return false
         }
-        guard guarded.with({ $0.means(of: number) }) != .refreshToken else { return true }
+        guard gate.with({ $0.means(of: number) }) != .refreshToken else { return true }
         switch await askProvider(of: service, replacing: rejected, for: number) {
         case .success(let new)?:
-            guarded.with { $0.refreshProvided(number: number) }
+            gate.with { $0.refreshProvided(number: number) }
             let receivedAt = moment
             await takeTurn().run { [self] in
                 let lifetime =
@@ -244,11 +244,11 @@ nonisolated extension SessionActor {
                         .map { .committed(new, tokenNumber: $0) } ?? .abandoned
                 }
                 let (outcome, written) = await keeper.transaction { [self] stored -> (Outcome, TokenCredential?) in
-                    let unchanged = guarded.with { $0.intended(over: stored) }
+                    let unchanged = gate.with { $0.intended(over: stored) }
                     guard isStillWanted(number, replacing: rejected, stored) else { return (.abandoned, unchanged) }
                     let outcome = commit()
                     guard case .committed = outcome else { return (outcome, unchanged) }
-                    guarded.with { $0.overwrites(stored) }
+                    gate.with { $0.overwrites(stored) }
                     return (outcome, new)
                 }
                 // A person may have signed in for it: it isn't lost if the store can't be reached.
@@ -269,7 +269,7 @@ nonisolated extension SessionActor {
         _ number: Int, replacing rejected: TokenCredential?, _ stored: TokenCredential?
     ) -> Bool {
         guard keeper.store != nil else { return true }
-        let intended = guarded.with { $0.intended(over: stored) }
+        let intended = gate.with { $0.intended(over: stored) }
         let isSame = intended?.hasTokens(of: rejected ?? .empty) ?? (rejected == nil)
         // If nobody was signed in when the provider was asked, its sign-in is the latest one.
         guard !isSame, rejected != nil || intended == nil else { return true }
@@ -290,17 +290,19 @@ nonisolated extension SessionActor {
 
     /// Gives a new credential to the machine; the session uses it from here on, unless the refresh is outdated.
     ///
-    /// - Returns: The number of its access token, if the session uses it and it has to be stored.
+    /// - Returns: The number of its access token, if the session uses it; the app's variable has been set by then.
     private func commit(
         _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
     ) -> Int? {
         // The app may have signed out by its variable, and no request may have noticed.
-        let batch = reading { machine, read, now in
-            machine.refreshSucceeded(
+        var committed: Int?
+        reading { machine, read, now in
+            let (tokenNumber, actions) = machine.refreshSucceeded(
                 number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+            committed = tokenNumber
+            return actions
         }
-        for case .store(_, let tokenNumber) in batch.actions { return tokenNumber }
-        return nil
+        return committed
     }
 
     /// Tells the machine what a refresh has come to, and whether it was written.
@@ -311,8 +313,9 @@ nonisolated extension SessionActor {
     ) async -> Bool {
         if case .success(let written) = written { tell { $0.left(written, now: $1) } }
         switch (outcome, written) {
+        case (.committed, .success) where keeper.store == nil: break
         case (.committed(let new, let tokenNumber), .success(let found)):
-            if keeper.store != nil { notice(found ?? .empty, insteadOf: new) }
+            notice(found ?? .empty, insteadOf: new)
             stored(tokenNumber: tokenNumber)
         case (.committed(_, let tokenNumber), .failure(let error)):
             let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
@@ -353,7 +356,7 @@ nonisolated extension SessionActor {
             found.refreshToken.isEmpty || found.refreshToken != granted.refreshToken
         else { return }
         tell { $0.observed(found, now: $1) }
-        if found.isEmpty { guarded.lastService?.revoke(granted) }
+        if found.isEmpty { gate.lastService?.revoke(granted) }
     }
 
     private func abandon(_ number: Int, retryAfter: Duration? = nil) {
@@ -390,8 +393,8 @@ extension SessionActor {
         guard let provider = service.provider else { return .failure(AtomError.unexpected) }
         // Not within the deadline of this call: it might be shorter than the patience.
         if let providerCall { _ = await BoundedWait.value(of: providerCall, within: Self.patience, time: time) }
-        guard guarded.with({ $0.isRunning(number) }) else { return nil }
-        let isDead = guarded.with { $0.held?.isRejected ?? false }
+        guard gate.with({ $0.isRunning(number) }) else { return nil }
+        let isDead = gate.with { $0.held?.isRejected ?? false }
         let mark = SessionOperation(of: self)
         // It may never return.
         let call = Task<Result<TokenCredential, any Error>, Never>.detached(name: "Provider", priority: .userInitiated)

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// One session of bearer tokens: knows whether a refresh is needed or running, and runs it.
@@ -11,7 +10,6 @@ import Foundation
 /// All services that keep their tokens in the same object share one session. A
 /// running refresh keeps it alive until the new tokens are stored.
 actor SessionActor {
-    nonisolated let guarded: GuardedMachine
     nonisolated let gate: SessionGate
     nonisolated let keeper: SessionKeeper
     nonisolated let time: any TimeSource
@@ -34,13 +32,10 @@ actor SessionActor {
         self.keeper = keeper
         self.time = time
         self.random = random
-        guarded = GuardedMachine(
-            SessionMachine(
-                policy: policy, needsLoading: keeper.store != nil, tenure: Tenure(session: UUID())))
-        gate = SessionGate(guarded, keeper: keeper, time: time)
+        gate = SessionGate(
+            SessionMachine(policy: policy, needsLoading: keeper.store != nil, tenure: Tenure(session: UUID())),
+            keeper: keeper, time: time)
     }
-
-    nonisolated var hub: SessionEventHub { guarded.hub }
 
     /// The next turn at the store, after all that were taken before; nobody waits for a variable.
     func takeTurn() -> SessionTurn {
@@ -62,7 +57,7 @@ nonisolated extension SessionActor {
         while true {
             let read = gate.readCurrent()
             let now = moment
-            let (admission, actions) = guarded.ask { machine in
+            let (admission, actions) = gate.ask { machine in
                 let ticket = waiter.ticket
                 let isBound = ticket?.isBound ?? false
                 let result = machine.asked(
@@ -100,29 +95,19 @@ nonisolated extension SessionActor {
     /// The server has answered a first attempt, signed with this token, with a 401.
     func rejected(tokenNumber: Int) {
         let now = moment
-        guarded.with { $0.rejected(tokenNumber: tokenNumber, now: now) }
+        gate.with { $0.rejected(tokenNumber: tokenNumber, now: now) }
     }
 
     /// A waiter was cancelled, or its deadline has passed; returns whether it was still waiting.
     @discardableResult
     func left(_ waiter: any SessionWaiter) -> Bool {
-        guarded.with { machine in
+        gate.with { machine in
             guard let ticket = waiter.ticket, ticket.isWaiting else { return false }
             waiter.ticket?.isWaiting = false
             machine.left(ticket: ticket.number)
             return true
         }
     }
-
-    /// A request that this session has admitted hears of a sign-out from now on, though it is in no queue.
-    ///
-    /// It pauses before it asks again, or its response is read as a stream or goes to a file.
-    ///
-    /// - Returns: Whether that has not happened already.
-    func enters(_ waiter: any SessionWaiter) -> Bool { guarded.enters(waiter) }
-
-    /// A request that has entered need not hear of a sign-out any more.
-    func leaves(_ waiter: any SessionWaiter) { guarded.leaves(waiter) }
 
     /// Whose session it is; the app's variable is read for this.
     var tenure: Tenure {
@@ -155,7 +140,7 @@ nonisolated extension SessionActor {
         if waiter == nil, let turn = SessionOperation.onStore, turn.defers({ self.perform(batch) }, of: self) { return }
         if batch.hasNewRetry { followRetry() }
         // Last: the requests that waited are told before.
-        defer { if batch.hasNewStage { hub.noteNewState() } }
+        defer { if batch.hasNewStage { gate.hub.noteNewState() } }
         guard !batch.actions.isEmpty else { return }
         // What an observer starts isn't a call of the store, even if the session has its turn there.
         SessionOperation.$onStore.withValue(nil) { performActions(of: batch, for: waiter) }
@@ -166,10 +151,10 @@ nonisolated extension SessionActor {
         var number = batch.turns?.numbers.lowerBound ?? 0
         func announce(_ event: SessionEvent, isOver: Bool = true) {
             // A session without a refresh token may end before any refresh.
-            if let service = guarded.lastService ?? waiter?.service {
+            if let service = gate.lastService ?? waiter?.service {
                 announcements.async { service.announce(event, isOver: isOver) }
             }
-            hub.send(event, number: number)
+            gate.hub.send(event, number: number)
             number += 1
         }
         for action in batch.actions {
@@ -183,29 +168,22 @@ nonisolated extension SessionActor {
                 let task = Task.detached(name: "Refresh", priority: .userInitiated) {
                     await self.refresh(number, replacing: credential, for: service)
                 }
-                guarded.keep(task, of: number)
-            case .store(let credential, let tokenNumber):
-                // The exchange with a store writes it when it ends.
+                gate.keep(task, of: number)
+            case .set(let credential, let tokenNumber):
                 if case .variable(let variable) = keeper { set(variable, to: credential, of: tokenNumber) }
-            case .rewrite(let credential, let tokenNumber):
-                if case .variable(let variable) = keeper {
-                    set(variable, to: credential, of: tokenNumber)
-                    stored(tokenNumber: tokenNumber)
-                } else {
-                    writeAgain()
-                }
+            case .writeAgain: writeAgain()
             case .release:
                 release()
             case .refuse(let waiters, let error):
-                guarded.dismiss(waiters)
+                gate.with { _ in for waiter in waiters { waiter.ticket?.isWaiting = false } }
                 for waiter in waiters { waiter.refused(error) }
                 waiter = waiter ?? waiters.first
             case .wake:
-                guarded.pauseAlarm.follow(
+                gate.pauseAlarm.follow(
                     of: time, { [weak self] in self?.tell { $0.wokeUp(now: $1) } },
-                    { guarded.with { $0.wakeTime } })
+                    { gate.with { $0.wakeTime } })
             case .revoke(let credential):
-                guarded.lastService?.revoke(credential)
+                gate.lastService?.revoke(credential)
             }
         }
         // Last: an observer takes its time.
@@ -214,13 +192,16 @@ nonisolated extension SessionActor {
             case .announceFailure(let failure):
                 let now = time.now
                 // After an early refresh that failed, the token is still good.
-                let isOver = !guarded.with { $0.held?.isUsable(at: now) ?? false }
+                let isOver = !gate.with { $0.held?.isUsable(at: now) ?? false }
                 announce(.refreshFailed(failure), isOver: isOver)
             case .announceStaleStore:
-                guarded.lastService?.log?.note("The token store still holds a credential that was replaced")
+                gate.lastService?.log?.note("The token store still holds a credential that was replaced")
             case .announce(let event):
                 announce(event)
-            case .load, .refresh, .store, .rewrite, .release, .refuse, .wake, .revoke: break
+            case .set(_, let tokenNumber):
+                // The app hears of what came before.
+                stored(tokenNumber: tokenNumber)
+            case .load, .refresh, .writeAgain, .release, .refuse, .wake, .revoke: break
             }
         }
     }
@@ -228,7 +209,7 @@ nonisolated extension SessionActor {
     private func release() {
         while true {
             let now = moment
-            let (waiter, actions) = guarded.ask { machine in
+            let (waiter, actions) = gate.ask { machine in
                 let next = machine.nextReleased(now: now)
                 next.0?.ticket?.isWaiting = false
                 // A request that came after the end of a session belongs to the next one.
@@ -241,9 +222,9 @@ nonisolated extension SessionActor {
     }
 
     /// Tells the machine of an event, and performs what follows.
-    func tell(_ event: (inout GuardedMachine.Machine, Moment) -> [GuardedMachine.Machine.Action]) {
+    func tell(_ event: (inout SessionGate.Machine, Moment) -> [SessionGate.Machine.Action]) {
         let now = moment
-        perform(guarded.act { event(&$0, now) })
+        perform(gate.act { event(&$0, now) })
     }
 
     /// Reads what is kept now, unless it has to be loaded, and tells the machine.
@@ -253,19 +234,18 @@ nonisolated extension SessionActor {
 
     /// Performs an event with what is kept now, or `nil` where that has to be loaded;
     /// reads again if the machine has changed meanwhile.
-    @discardableResult
     func reading(
-        for event: (inout GuardedMachine.Machine, TokenCredential?, Moment) -> [GuardedMachine.Machine.Action]
-    ) -> SessionActions {
+        for event: (inout SessionGate.Machine, TokenCredential?, Moment) -> [SessionGate.Machine.Action]
+    ) {
         while true {
             let read = gate.readCurrent()
             let now = moment
-            let (isDone, actions) = guarded.ask { machine in
+            let (isDone, actions) = gate.ask { machine in
                 if let read, read.version != machine.version { return (false, []) }
                 return (true, event(&machine, read?.credential, now))
             }
             perform(actions)
-            if isDone { return actions }
+            if isDone { return }
         }
     }
 }
@@ -279,8 +259,8 @@ nonisolated extension SessionActor {
     ) {
         // Read once more: a credential that somebody else has put there meanwhile is not overwritten.
         observe()
-        guard guarded.with({ $0.mayStore(tokenNumber: tokenNumber) }) else {
-            return guarded.with { $0.wasSet(credential) }
+        guard gate.with({ $0.mayStore(tokenNumber: tokenNumber) }) else {
+            return gate.with { $0.wasSet(credential) }
         }
         set(variable, to: credential)
     }
@@ -293,10 +273,10 @@ nonisolated extension SessionActor {
         var credential = credential
         while true {
             variable.tokenCredential = credential
-            guarded.with { $0.wasSet(credential) }
+            gate.with { $0.wasSet(credential) }
             // A credential that somebody else has put there since stays.
             guard variable.tokenCredential.hasTokens(of: credential),
-                let last = guarded.with({ $0.nextToSet(after: credential) })
+                let last = gate.with({ $0.nextToSet(after: credential) })
             else { return }
             credential = last
         }
@@ -305,23 +285,23 @@ nonisolated extension SessionActor {
     /// A credential has been written: the session goes on with it.
     func stored(tokenNumber: Int) {
         // Otherwise the app has signed in or out meanwhile, and its own write counts.
-        guard guarded.with({ $0.mayStore(tokenNumber: tokenNumber) }) else { return observe() }
+        guard gate.with({ $0.mayStore(tokenNumber: tokenNumber) }) else { return observe() }
         let read = keeper.current
         tell { $0.stored(tokenNumber: tokenNumber, read: read, now: $1) }
     }
 
     /// Sets the alarm for a write that has failed; it holds the session until the store has taken the credential.
     private func followRetry() {
-        guarded.writeAlarm.follow(of: time, { self.writeAgain() }, { guarded.with { $0.store.retryAt } })
+        gate.writeAlarm.follow(of: time, { self.writeAgain() }, { gate.with { $0.store.retryAt } })
     }
 
     /// Writes what the store should hold and doesn't, unless it holds something newer.
     func writeAgain() {
         Task.detached(name: "Write again", priority: .userInitiated) { [self] in
             await takeTurn().run { [self] in
-                guard let tenure = guarded.with({ $0.hasToWriteAgain ? $0.tenure : nil }) else { return }
-                let (intended, written) = await keeper.transaction { [guarded] stored in
-                    let intended = guarded.with { $0.intended(over: stored) }
+                guard let tenure = gate.with({ $0.hasToWriteAgain ? $0.tenure : nil }) else { return }
+                let (intended, written) = await keeper.transaction { [gate] stored in
+                    let intended = gate.with { $0.intended(over: stored) }
                     return (intended, intended)
                 }
                 tell { $0.wroteAgain(written, of: intended ?? nil, in: tenure, now: $1) }
@@ -354,12 +334,12 @@ extension SessionActor {
         with credential: TokenCredential, for service: (any RefreshService)? = nil
     ) async throws(AtomError) {
         // It says so if the credential can't be stored.
-        if guarded.lastService == nil { guarded.lastService = service }
+        if gate.lastService == nil { gate.lastService = service }
         if let refusal { throw .authentication(.credentialNotStored(cause: refusal, delivery: .notSent)) }
         let read = keeper.current
         let now = moment
         // The machine first: then a request that still reads the old credential recognises it as old.
-        let ((successor, tenure), actions) = guarded.ask { machine in
+        let ((successor, tenure), actions) = gate.ask { machine in
             let (successor, actions) = machine.signedIn(credential, read: read, now: now)
             return ((successor, machine.tenure), actions)
         }
@@ -376,12 +356,12 @@ extension SessionActor {
     ) async throws(AtomError) {
         if let refusal { throw .authentication(.credentialNotStored(cause: refusal, delivery: .notSent)) }
         // The same service revokes what a running refresh still gets, if it can.
-        let last = guarded.lastService
-        if last == nil || service.revokes && last?.revokes == false { guarded.lastService = service }
+        let last = gate.lastService
+        if last == nil || service.revokes && last?.revokes == false { gate.lastService = service }
         // The app may have set its variable to somebody else, whose token is to be revoked.
         observe()
         let read = keeper.current
-        let ((ended, tenure), actions) = guarded.ask { machine in
+        let ((ended, tenure), actions) = gate.ask { machine in
             let (ended, actions) = machine.signedOut(read: read)
             return ((ended, machine.tenure), actions)
         }
@@ -410,7 +390,7 @@ extension SessionActor {
     private func replace(
         by credential: TokenCredential?, in tenure: Tenure, _ actions: SessionActions
     ) async -> (found: TokenCredential?, failure: AuthenticationError?, announcement: Task<Void, Never>) {
-        if guarded.cancelOutdatedRefresh() { providerCall?.cancel() }
+        if gate.cancelOutdatedRefresh() { providerCall?.cancel() }
         if case .variable(let variable) = keeper { set(variable, to: credential ?? .empty) }
         let turn = takeTurn()
         // Not on the actor, which an observer of one service would hold up for all others.
@@ -462,9 +442,9 @@ nonisolated extension SessionActor {
         // It replaces whatever is stored, even if that can't be read.
         var found = await Result { try await store.load() }
         var failure: AuthenticationError?
-        guard guarded.with({ $0.mayWrite(signedIn: credential, in: tenure) }) else {
+        guard gate.with({ $0.mayWrite(signedIn: credential, in: tenure) }) else {
             let read = try? found.get()
-            return (guarded.ask { ($0.notReplaced(in: tenure, found: read), []) }.0, nil)
+            return (gate.ask { ($0.notReplaced(in: tenure, found: read), []) }.0, nil)
         }
         do {
             if credential == nil {
@@ -511,12 +491,12 @@ nonisolated extension SessionActor {
 // MARK: - What is known
 
 nonisolated extension SessionActor {
-    var events: AsyncStream<SessionEvent> { hub.events() }
+    var events: AsyncStream<SessionEvent> { gate.hub.events() }
 
     /// The present state, and each later one.
     var states: AsyncStream<SessionState> {
         // From before the state is read, so that no change is missed.
-        let changes = hub.changes()
+        let changes = gate.hub.changes()
         return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
             let task = Task.detached(name: "States", priority: .userInitiated) { [weak self] in
                 var last: SessionState?
@@ -537,7 +517,7 @@ nonisolated extension SessionActor {
     var state: SessionState {
         let current = keeper.current
         let now = time.now
-        return guarded.with { $0.state(reading: current, at: now) }
+        return gate.with { $0.state(reading: current, at: now) }
     }
 
     /// Waits until what a running refresh brings home is stored, and what a sign-in or sign-out has to write.
@@ -547,15 +527,15 @@ nonisolated extension SessionActor {
         // A method of the store would wait for itself.
         guard !isInStore else { return }
         // A refresh that begins later isn't waited for, nor for ever one whose time is over.
-        let number = guarded.with { $0.unfinishedRefresh(orOverdue: duration != nil) }
-        let isFinished: @Sendable () -> Bool = { [guarded] in
-            guarded.with { machine in
+        let number = gate.with { $0.unfinishedRefresh(orOverdue: duration != nil) }
+        let isFinished: @Sendable () -> Bool = { [gate] in
+            gate.with { machine in
                 (number == nil || machine.unfinishedRefresh(orOverdue: true) != number && !machine.isStoring)
                     && !machine.store.hasToWrite(again: duration != nil)
             }
         }
         // From before the first look, so that no change is missed.
-        let changes = hub.changes()
+        let changes = gate.hub.changes()
         guard !isFinished(), duration.map({ $0 > .zero }) ?? true else { return }
         // Both tasks end with the caller's.
         await withTaskGroup(of: Void.self) { group in

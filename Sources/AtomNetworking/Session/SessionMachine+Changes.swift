@@ -38,7 +38,7 @@ extension SessionMachine {
         leaveRefresh()
         phase = .storing(switched(to: successor, now: now))
         willWrite(successor)
-        return [.announce(.credentialChanged), .rewrite(successor, tokenNumber: tokenNumber)]
+        return [.announce(.credentialChanged), needsLoading ? .writeAgain : .set(successor, tokenNumber: tokenNumber)]
     }
 
     /// Whether a request that reads this would find somebody signed in.

@@ -85,13 +85,15 @@ extension SessionMachine {
     ///
     /// - Parameter read: What the app's variable holds now: the app may have
     ///   signed out meanwhile, and no request may have noticed.
+    /// - Returns: The number of the new access token, if the session uses it and it has to be written; a store's writer
+    ///   tells of it by `stored` or `notStored`.
     mutating func refreshSucceeded(
         number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant,
         read: TokenCredential? = nil, now: Moment
-    ) -> [Action] {
-        guard running(number) != nil else { return [] }
+    ) -> (tokenNumber: Int?, [Action]) {
+        guard running(number) != nil else { return (nil, []) }
         let news = read.map { observed($0, now: now) } ?? []
-        guard let (ended, isOutdated) = end(number) else { return news }
+        guard let (ended, isOutdated) = end(number) else { return (nil, news) }
         if ended.means == .provider { refusedRefreshToken = nil }
         // A later refresh may have exchanged it, too, and been heard first.
         if ended.means == .refreshToken, let old = ended.credential, !ended.isOverdue || !spent.contains(old) {
@@ -101,11 +103,11 @@ extension SessionMachine {
             refreshed: credential, lifetime: lifetime, sentAt: sentAt, now: now.instant, policy: policy)
         guard !isOutdated || isSuccessorOfHeld(ended) else {
             // The session was signed out meanwhile: the credential belongs to nobody.
-            guard !ended.isSignedOut else { return news + [.revoke(credential)] + cameHome(now: now) }
+            guard !ended.isSignedOut else { return (nil, news + [.revoke(credential)] + cameHome(now: now)) }
             lastTokenNumber += 1
             brought.number = lastTokenNumber
             known.insert(brought)
-            return news + cameHome(now: now)
+            return (nil, news + cameHome(now: now))
         }
         // Another refresh that takes as long would get nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.asked)
@@ -114,7 +116,7 @@ extension SessionMachine {
         phase = .storing(install(brought))
         setback = nil
         willWrite(credential, hasRead: !isOutdated)
-        return news + [.store(credential, tokenNumber: tokenNumber)]
+        return (tokenNumber, needsLoading ? news : news + [.set(credential, tokenNumber: tokenNumber)])
     }
 
     /// Whether the session uses the refresh token that an outdated refresh has just exchanged, because somebody has put

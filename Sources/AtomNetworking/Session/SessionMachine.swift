@@ -23,10 +23,10 @@ struct SessionMachine<Waiter> {
         /// `refreshFound` where the credential is loaded, and ends with `refreshSucceeded`, `refreshFailed`,
         /// `refreshRejected` or `refreshAbandoned`.
         case refresh(number: Int, TokenCredential?, for: Waiter)
-        /// Write the credential, unless `mayStore` is false by then; ends with `stored` or `notStored`.
-        case store(TokenCredential, tokenNumber: Int)
-        /// Write the credential over what is out of date; ends with `stored`, or `wroteAgain` in a store.
-        case rewrite(TokenCredential, tokenNumber: Int)
+        /// Set the app's variable, unless `mayStore` is false by then; ends with `stored`.
+        case set(TokenCredential, tokenNumber: Int)
+        /// Write what a store should hold over what is out of date there; ends with `wroteAgain`.
+        case writeAgain
         /// Call `nextReleased` until it returns no waiter.
         case release
         /// Tell these requests that they will not be sent.

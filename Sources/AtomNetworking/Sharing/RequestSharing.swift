@@ -17,16 +17,13 @@ final class RequestSharing: Sendable {
     init(_ manager: RequestableQueueManager) { self.manager = manager }
 
     /// Starts or queues a request before it returns, or lets it share an exchange.
-    func begin(
-        _ request: consuming PreparedRequest, listener: Exchange.Listener,
-        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
-    ) -> any RunningRequest {
+    func begin(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> any RunningRequest {
         // A provider's own request would wait for itself.
         // Without a session only the app's signers know who asks.
         let isOfSomebodyUnknown = manager.session == nil && manager.hasSigners && request.takesSigners
-        guard request.sharesIdenticalRequests, destination == nil, progress == nil, !isOfSomebodyUnknown,
-            manager.session?.isInProvider != true
-        else { return manager.run(request, listener: listener, destination: destination, progress: progress) }
+        guard !isOfSomebodyUnknown, manager.session?.isInProvider != true else {
+            return manager.run(request, listener: listener)
+        }
         return share(request, listener: listener)
     }
 

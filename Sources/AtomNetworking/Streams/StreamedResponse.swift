@@ -104,9 +104,9 @@ final class StreamedResponse: ResponseDestination {
             return state.reader.take()
         }
         if let session {
-            if !session.enters(attempt.exchange) { attempt.exchange.refused(.signedOut(delivery: .answered)) }
+            if !session.gate.enters(attempt.exchange) { attempt.exchange.refused(.signedOut(delivery: .answered)) }
             // Nobody may read any more by now.
-            if state.withLock({ $0.isDropped }) { session.leaves(attempt.exchange) }
+            if state.withLock({ $0.isDropped }) { session.gate.leaves(attempt.exchange) }
         }
         reader?.resume()
         return Sink(stream: self)
@@ -343,7 +343,7 @@ final class StreamedResponse: ResponseDestination {
         }
         withExtendedLifetime(parts) {}
         if !isWriting { overflow.withLock { $0 = nil } }
-        if let entered { session?.leaves(entered) }
+        if let entered { session?.gate.leaves(entered) }
         close()
     }
 

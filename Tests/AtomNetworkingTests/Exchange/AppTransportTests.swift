@@ -94,6 +94,31 @@ struct AppTransportTests {
         if gift == .handle { #expect(outcome.response?.statusCode == 200) } else { #expect(outcome.isCancelled) }
     }
 
+    @Test("What cancels a stream's reader when it is let go of doesn't hang the stream")
+    func releasedByAStream() async throws {
+        let (receiver, reading) = (Locked<Receive?>(nil), Locked<Task<Int, any Error>?>(nil))
+        let service = Self.service(
+            over: AppTransport { _, receive in
+                receiver.set(receive)
+                return Fuse { reading.value?.cancel() }
+            })
+        reading.set(
+            Task { try await service.bytes().reduce(0) { count, part in count + part.count } })
+        try #require(await eventually { receiver.value != nil })
+        let hasReturned = Locked(false)
+        // It would never return.
+        Thread.detachNewThread {
+            for event in [Self.ok, .data(Data("ab".utf8)), .finished] { receiver.value?(event) }
+            hasReturned.set(true)
+        }
+        try #require(await eventually(seconds: 20) { hasReturned.value })
+        switch await reading.value?.result {
+        case .success(let count)?: #expect(count == 2)
+        case .failure(let error)?: #expect((error as? AtomError)?.isCancelled == true)
+        case nil: Issue.record("nothing was read")
+        }
+    }
+
     @Test("What was to follow an answer inside `start` isn't sent after a cancellation, and keeps no slot")
     func cancelledInsideStart() async throws {
         let (call, starts, receiver) = (Locked<Call?>(nil), Locked<[Int]>([]), Locked<Receive?>(nil))

@@ -134,7 +134,7 @@ private func decodeNowhere(_ journey: Journey) async throws {
 /// G3: a request is on its way before its caller suspends, and nobody's actor decodes.
 @Suite("An async call keeps its caller's isolation up to admission, and leaves it to decode", .limited)
 struct CallerIsolationTests {
-    @Test("On the main actor")
+    @Test("A request of the main actor is prepared on it and decoded off it")
     func mainActor() async throws {
         let journey = Journey()
         #expect(try await decodeOnMainActor(journey) == .mainActor)
@@ -142,7 +142,7 @@ struct CallerIsolationTests {
         #expect(journey.decodedAt.value == .elsewhere)
     }
 
-    @Test("On an actor with an executor of its own")
+    @Test("A request of an actor with its own executor is prepared on it and decoded off it")
     func actor() async throws {
         let journey = Journey()
         #expect(try await Caller().decode(journey) == .actor)
@@ -154,7 +154,7 @@ struct CallerIsolationTests {
         #expect(failing.readAt.value == .actor)
     }
 
-    @Test("Without an actor")
+    @Test("A request that comes from no actor is prepared and decoded on none")
     func nonisolated() async throws {
         let journey = Journey()
         try await decodeNowhere(journey)

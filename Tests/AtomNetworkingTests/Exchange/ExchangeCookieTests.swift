@@ -84,7 +84,7 @@ import Testing
         case "another process":
             disk.stored = .issued(5)
             let actor = try #require(session.atom.manager.session)
-            _ = actor.guarded.act { $0.observed(.issued(5), now: actor.moment) }
+            _ = actor.gate.act { $0.observed(.issued(5), now: actor.moment) }
         default:
             try await session.atom.signOut()
             try await session.atom.signIn(with: .issued(5))

@@ -20,7 +20,7 @@ struct ExchangeListenerTests {
 
     enum Kind: CaseIterable { case alone, shared, withProgress, download }
 
-    @Test("is let go of when the completion has been called", arguments: Kind.allCases)
+    @Test("What keeps a request's handle is let go of when the completion has been called", arguments: Kind.allCases)
     func released(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let transport = ScriptedTransport.held()

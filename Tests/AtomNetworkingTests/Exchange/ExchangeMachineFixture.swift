@@ -62,7 +62,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case lostUnsent, lost
     case offline, networkReturned
     case busy, busyUnpaid, busyAtOnce, lostAgain, lostUnpaid, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted
-    case queuedWithSlot, slotUseless, refusedOffline
+    case slotUseless, refusedOffline
     case busyOffered, lostOffered, paid, unpaid, oldPaid, oldUnpaid
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
 
@@ -105,7 +105,6 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         switch self {
         case .admitted: return machine.admitted()
         case .queuedBySession: return machine.queuedBySession()
-        case .queuedWithSlot: return machine.queuedBySession(hasSlot: true)
         case .refusedMissing: return machine.refused(.missingCredential(delivery: .notSent), at: now)
         case .refusedOver: return machine.refused(.signedOut(delivery: .notSent), at: now)
         case .refusedOffline:

@@ -509,7 +509,7 @@ struct ExchangeScriptTests {
         #expect(retry?.cost == 0)
     }
 
-    @Test("Says whose head is awaited, what is unpaid for and what is waited for")
+    @Test("An exchange says whose head it awaits, what it waits for and which cost is unused")
     func questions() throws {
         let sending = try sending()
         #expect(sending.awaitsHead(of: 1))

@@ -18,7 +18,6 @@ enum ExchangeTable {
         refusedMissing, refusedOver: ended authentication notSent, leaveSession, tell, releaseNotice
         cancelled: ended cancelled notSent, leaveSession, tell
         ringOver, ringOverLooks: ended authentication notSent, leaveSession, tell
-        queuedWithSlot: session, deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .rejectedAndArriving: """
@@ -35,7 +34,6 @@ enum ExchangeTable {
         bodyKept: session after a 401 (complete)
         lostUnsent, lost, offline, lostAgain, lostUnpaid, lostUnsentAgain,
             lostOffered: session after a 401 (given up), abandonBody
-        queuedWithSlot: session after a 401 (0), deadline 100, giveSlotBack
         refusedOffline: pausing until 6, stop, noteRetry, pause, releaseNotice
         """,
         .rejectedAndComplete: """
@@ -47,7 +45,6 @@ enum ExchangeTable {
         refusedOver: ended authentication answered, no deadline, leaveSession, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leaveSession, tell
         ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, tell
-        queuedWithSlot: session after a 401 (complete), deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .rejectedAndGivenUp: """
@@ -59,7 +56,6 @@ enum ExchangeTable {
         refusedOver: ended authentication answered, no deadline, leaveSession, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leaveSession, tell
         ringOver, ringOverLooks: ended authentication answered, no deadline, leaveSession, tell
-        queuedWithSlot: session after a 401 (given up), deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .keepsItsPlace: """
@@ -69,7 +65,6 @@ enum ExchangeTable {
         admittedWithSlot: lane in its place, sign at 3
         cancelled: ended cancelled notSent, leaveSession, tell
         ringOver, ringOverLooks: ended authentication notSent, leaveSession, tell
-        queuedWithSlot: session in its place, deadline 100, giveSlotBack
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .standsInLane: """
@@ -169,7 +164,7 @@ enum ExchangeTable {
         .sendingToken: """
         ringLooks: sending, deadline 50, look
         ringOverLooks: sending, deadline 100, look
-        slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
+        slotSigned, slotUnsigned, admittedWithSlot, slotUseless: sending
         cancelled: ended cancelled maybeSent, no deadline, stop, tell
         ringEarly, ringPause: sending, deadline 11
         ringSilent, ringSilentAgain: sending, deadline 3650, tellOverdue
@@ -187,7 +182,7 @@ enum ExchangeTable {
         busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
         """,
         .overdueToken: """
-        slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
+        slotSigned, slotUnsigned, admittedWithSlot, slotUseless: sending
         cancelled: ended cancelled maybeSent, no deadline, stop, tell
         ringEarly, ringPause, ringSilent, ringOver, ringSilentAgain, ringLooks, ringOverLooks: sending, deadline 3700
         head200, headWithCookie: receiving 200
@@ -360,14 +355,12 @@ enum ExchangeTable {
         .ended: """
         queuedBySession: ended 200, leaveSession
         queuedForSlot: ended 200, leaveLane at 3
-        queuedWithSlot: ended 200, leaveSession, giveSlotBack
         """,
         .endedHoldingSlot: """
         queuedBySession: ended cancelled answered holding a slot, leaveSession
         queuedForSlot: ended cancelled answered holding a slot, leaveLane at 3
         finished, lostUnsent, lost, offline, lostAgain, lostUnpaid, lostUnsentAgain,
             lostOffered: ended cancelled answered, abandonBody, giveSlotBack
-        queuedWithSlot: ended cancelled answered holding a slot, leaveSession, giveSlotBack
         """,
     ]
 
@@ -397,7 +390,7 @@ enum ExchangeTable {
     /// What is always done to undo a command that came too late.
     static func remedy(_ event: ExchangeEvent) -> String? {
         switch event {
-        case .slotSigned, .slotUnsigned, .slotUseless, .admittedWithSlot, .queuedWithSlot: "giveSlotBack"
+        case .slotSigned, .slotUnsigned, .slotUseless, .admittedWithSlot: "giveSlotBack"
         case .pauseNoted: "leavePause"
         case .part, .bigPart, .oldPart: "dropPart"
         case .finished, .oldFinished, .lost, .lostUnsent, .lostAgain, .lostUnpaid, .lostUnsentAgain, .lostOffered,

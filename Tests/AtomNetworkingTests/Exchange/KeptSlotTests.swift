@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Slots that a response frees", .limited)
 struct LearnedSlotTests {
-    @Test("are granted after the session knows of a rejected token")
+    @Test("Slots that a response frees are granted after the session knows of a rejected token")
     func rejected() async throws {
         let session = try SessionFixture(exchangesPerOrigin: 1)
         let calls = (0..<3).map { session.call("/\($0)") }
@@ -53,7 +53,7 @@ struct KeptSlotTests {
         func observe(_ event: RequestEvent) {}
     }
 
-    @Test("is given back where it was taken, even if the request is at another origin by then")
+    @Test("A kept slot is given back where it was taken, even if the request has left that origin")
     func redirectedMeanwhile() async throws {
         let time = ManualClock()
         let clock = StoppingClock(time)
@@ -68,7 +68,7 @@ struct KeptSlotTests {
             },
             change: { $0.observers = [Hearing()] })
         let atom = Atom(session.configuration, time: clock)
-        let guarded = try #require(atom.manager.session?.guarded)
+        let guarded = try #require(atom.manager.session?.gate)
         // The session has queued the request, and the exchange hasn't heard of that.
         clock.stop { guarded.with { !$0.waiters.isEmpty } }
         let call = Call()

@@ -105,7 +105,7 @@ struct UnreadableErrorTests {
         #expect(await call.error()?.isCancelled == true)
     }
 
-    @Test("A stream and a download tell it too", arguments: [false, true])
+    @Test("A stream and a download also tell the status of an error whose body breaks off", arguments: [false, true])
     func destinations(isDownload: Bool) async throws {
         let (folder, transport) = (try TransferFolder(), ScriptedTransport.held())
         let file = try folder.file("a")

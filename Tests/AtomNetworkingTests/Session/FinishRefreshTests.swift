@@ -54,7 +54,7 @@ struct FinishRefreshTests {
         let waiting = await Waiting(session)
         refresh.grant(1)
         let actor = try #require(session.atom.manager.session)
-        try #require(await eventually { actor.guarded.with { $0.held?.credential.accessToken == "A1" } })
+        try #require(await eventually { actor.gate.with { $0.held?.credential.accessToken == "A1" } })
         #expect(!waiting.hasReturned.value)
         disk.releaseWrites()
         await waiting.end()
@@ -116,7 +116,7 @@ struct FinishRefreshTests {
             if isSignIn { try await session.atom.signIn(with: .issued(1)) } else { try await session.atom.signOut() }
         }
         let actor = try #require(session.atom.manager.session)
-        try #require(await eventually { actor.guarded.with { $0.store.hasToWrite(again: false) } })
+        try #require(await eventually { actor.gate.with { $0.store.hasToWrite(again: false) } })
         let waiting = await Waiting(session)
         #expect(!waiting.hasReturned.value)
         isFree.raise()
@@ -248,7 +248,7 @@ struct FinishRefreshTests {
         try #require(await eventually { disk.isInUse })
         form.finish(.success(.issued(1)))
         let actor = try #require(session.atom.manager.session)
-        try #require(await eventually { actor.guarded.with { $0.unfinishedRefresh != nil } })
+        try #require(await eventually { actor.gate.with { $0.unfinishedRefresh != nil } })
         let waiting = await Waiting(session)
         isFree.raise()
         await waiting.end()

@@ -221,7 +221,7 @@ import Testing
         refresh.grant(1)
         let first = await session.transport.exchange(2)
         let actor = try #require(session.atom.manager.session)
-        await actor.guarded.refreshTask?.value
+        await actor.gate.refreshTask?.value
         first.answer()
         _ = await session.transport.exchange(3)
         #expect(session.sentPaths == ["/seen", "/first", "/second"])
@@ -259,7 +259,7 @@ import Testing
             #expect(session.sent.count == 3)
         }
         let actor = try #require(session.atom.manager.session)
-        await actor.guarded.refreshTask?.value
+        await actor.gate.refreshTask?.value
         #expect(duringWrite.value != nil, "the setter was called")
         #expect(await eventually { session.tokens.tokenCredential == left }, "what was left is put back")
     }

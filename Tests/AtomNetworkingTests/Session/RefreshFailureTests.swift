@@ -269,7 +269,7 @@ import Testing
         session.time.advance(by: .seconds(1))
         guard case .authentication(.refreshFailed) = await first.error() else { throw Unexpected("not told") }
         refresh.answer(#"{"access_token":"A1","token_type":"Bearer","expires_in":3600}"#)
-        #expect(await eventually { session.atom.manager.session?.guarded.with { $0.held != nil } == true })
+        #expect(await eventually { session.atom.manager.session?.gate.with { $0.held != nil } == true })
         let second = session.call("/second")
         let sent = await session.transport.exchange(1)
         #expect(sent.token == "A1")
@@ -319,7 +319,7 @@ import Testing
         for number in 0..<9 {
             let call = session.call()
             if number > 0 {
-                let guarded = try #require(session.atom.manager.session).guarded
+                let guarded = try #require(session.atom.manager.session).gate
                 #expect(await eventually { guarded.with { $0.wakeTime } != nil })
                 session.time.advance(by: .seconds(10))
             }
@@ -428,7 +428,7 @@ import Testing
                 break
             }
             if round == 2 {
-                let guarded = try #require(session.atom.manager.session).guarded
+                let guarded = try #require(session.atom.manager.session).gate
                 #expect(await eventually { guarded.with { $0.wakeTime } != nil })
                 #expect(session.refreshes.count == 2, "the server gets some time")
                 session.time.advance(by: .milliseconds(500))

@@ -31,7 +31,7 @@ import Testing
         #expect(disk.writes == [nil], "nobody waits for it")
         refresh.grant(1)
         let actor = try #require(session.atom.manager.session)
-        #expect(await eventually { !actor.guarded.with { $0.isRefreshOnItsWay } })
+        #expect(await eventually { !actor.gate.with { $0.isRefreshOnItsWay } })
         #expect(disk.writes == [nil])
         #expect(disk.stored == nil)
         guard case .signedOut = session.atom.sessionState else { throw Unexpected("not signed out") }

@@ -56,7 +56,7 @@ struct StoreKeeperTests {
         let operation = Task { await earlier.run { await isFree.wait() } }
         let atom = session.atom
         let signingOut = Task { try await atom.signOut() }
-        try #require(await eventually { actor.guarded.with { $0.store.hasToWrite(again: false) } })
+        try #require(await eventually { actor.gate.with { $0.store.hasToWrite(again: false) } })
         #expect(disk.writes.isEmpty)
         // Another process refreshes meanwhile.
         disk.stored = .issued(1)
@@ -118,7 +118,7 @@ struct StoreKeeperTests {
             try #require(await eventually { disk.operations.count > reads })
             await session.takeTurn().run {}
         }
-        #expect(session.guarded.with { $0.held?.credential } == .issued(1))
+        #expect(session.gate.with { $0.held?.credential } == .issued(1))
         disk.saveError = nil
         var events = session.events.makeAsyncIterator()
         try await session.signIn(with: .issued(2))
@@ -136,7 +136,7 @@ struct StoreKeeperTests {
         disk.saveError = nil
         disk.stored = .issued(2)
         time.advance(by: .seconds(1))
-        #expect(await eventually { session.guarded.with { $0.held?.credential } == .issued(2) })
+        #expect(await eventually { session.gate.with { $0.held?.credential } == .issued(2) })
         #expect(disk.writes.isEmpty)
     }
 

@@ -242,7 +242,7 @@ struct StoredSessionFaultTests {
         let asking = Exchange(
             try session.atom.manager.prepare(PathEndpoint()), manager: session.atom.manager,
             listener: .completion { _ in })
-        let (_, actions) = actor.guarded.with {
+        let (_, actions) = actor.gate.with {
             $0.asked(
                 asking, by: .refreshToken, read: (session.tokens.tokenCredential, $0.version),
                 deadline: session.time.now + .seconds(60),
@@ -252,7 +252,7 @@ struct StoredSessionFaultTests {
         try await session.atom.signOut()
         await actor.refresh(number, replacing: credential, for: session.atom.manager)
         #expect(session.transport.exchanges.isEmpty, "the person whose token it is has signed out")
-        #expect(!actor.guarded.with { $0.isRefreshOnItsWay })
+        #expect(!actor.gate.with { $0.isRefreshOnItsWay })
     }
 
     @Test(
@@ -294,7 +294,7 @@ struct StoredSessionFaultTests {
 
 extension SessionFixture {
     /// The credential that the session uses.
-    fileprivate var held: TokenCredential? { atom.manager.session?.guarded.with { $0.held?.credential } }
+    fileprivate var held: TokenCredential? { atom.manager.session?.gate.with { $0.held?.credential } }
 
     /// What has happened up to now, when the store's last operation is over.
     fileprivate func kinds(of events: AsyncStream<SessionEvent>) async throws -> [String] {

@@ -182,7 +182,7 @@ struct WhoseSessionTests {
         let call = session.call()
         await session.refresh().grant(1)
         let actor = try #require(session.atom.manager.session)
-        #expect(await eventually { actor.guarded.with { $0.isStoring } })
+        #expect(await eventually { actor.gate.with { $0.isStoring } })
         let atom = session.atom
         let signing = Task { try await atom.signIn(with: .issued(0, life: 0)) }
         guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
@@ -247,8 +247,8 @@ struct WhoseSessionTests {
             signedOut.set(true)
             session.tokens.put(.empty)
             let actor = atom.manager.session
-            _ = actor?.guarded.with { $0.signedOut() }
-            actor?.guarded.with { $0.wasSet(.empty) }
+            _ = actor?.gate.with { $0.signedOut() }
+            actor?.gate.with { $0.wasSet(.empty) }
             session.tokens.put(written)
         }
         _ = session.call()
@@ -347,11 +347,13 @@ struct WhoseSessionTests {
                 throw Unexpected("not signed out")
             }
             #expect(session.sent.count == 1)
-            #expect(session.atom.manager.session?.guarded.memberCount == 0)
+            #expect(session.atom.manager.session?.gate.memberCount == 0)
         }
     }
 
-    @Test("So does a reconnection that is on the wire or waits for its turn", arguments: [true, false])
+    @Test(
+        "A reconnection on the wire or waiting for its turn ends at a sign-in or a sign-out",
+        arguments: [true, false])
     func reconnectingStream(isWaiting: Bool) async throws {
         for change in Change.allCases where !change.isOfVariable {
             let session = try SessionFixture(exchangesPerOrigin: 1)
@@ -373,7 +375,7 @@ struct WhoseSessionTests {
                 throw Unexpected("not signed out")
             }
             #expect(session.sent.count == 2 && session.sent[1].isCancelled == !isWaiting)
-            #expect(session.atom.manager.session?.guarded.memberCount == 0)
+            #expect(session.atom.manager.session?.gate.memberCount == 0)
         }
     }
 
@@ -408,7 +410,7 @@ struct WhoseSessionTests {
         let (count, error) = await task.value
         #expect(count == 1)
         guard case .authentication(.signedOut)? = error else { throw Unexpected("not signed out") }
-        #expect(atom.manager.session?.guarded.memberCount == 0)
+        #expect(atom.manager.session?.gate.memberCount == 0)
     }
 
     @Test("A stream whose person changes while it waits for a refresh sends nothing")
@@ -582,7 +584,7 @@ struct WhoseSessionTests {
         }
     }
 
-    @Test("So is one that was redirected to a server that gets none")
+    @Test("An unsigned stream redirected to a server that gets no cookies is still theirs who got them")
     func redirectedCookieStream() async throws {
         let session = try SessionFixture()
         await session.getsCookie("a", 0)
@@ -625,7 +627,7 @@ struct WhoseSessionTests {
         _ = try await session.page(unsigned, token: nil)
     }
 
-    @Test("So is one to another origin that the app has named", arguments: [false, true])
+    @Test("A link to another origin that the app has named isn't sent for the next person", arguments: [false, true])
     func linkOfNamedOrigins(isRedirected: Bool) async throws {
         let names = ["api.example.com", "files.example.org"]
         let session = try SessionFixture(
@@ -783,7 +785,7 @@ struct WhoseSessionTests {
         let partial = isResumable ? ["report.partial", "report.partial.json"] : []
         #expect(await eventually { folder.names == (isAnybodyThere ? ["report"] : []) + partial })
         if isAnybodyThere { #expect(try Data(contentsOf: file) == Data("theirs".utf8)) }
-        #expect(session.atom.manager.session?.guarded.memberCount == 0)
+        #expect(session.atom.manager.session?.gate.memberCount == 0)
     }
 
     @Test("A download whose person has gone before its head begins no file", arguments: Change.allCases)
@@ -797,7 +799,7 @@ struct WhoseSessionTests {
         exchange.send(.finished)
         guard case .authentication(.signedOut(.answered))? = await call.error() else { throw Unexpected("not told") }
         #expect(folder.names == [])
-        #expect(session.atom.manager.session?.guarded.memberCount == 0)
+        #expect(session.atom.manager.session?.gate.memberCount == 0)
     }
 
     @Test(
@@ -874,7 +876,7 @@ struct WhoseSessionTests {
         exchange.send(.data(Data("def".utf8)), .finished)
         #expect(await call.status() == 200)
         #expect(try Data(contentsOf: file) == Data("abcdef".utf8))
-        #expect(session.atom.manager.session?.guarded.memberCount == 0)
+        #expect(session.atom.manager.session?.gate.memberCount == 0)
     }
 }
 

@@ -107,10 +107,12 @@ struct MachineFixture {
         _ number: Int, life: Double? = 3_600, sentAt: Double? = nil, refresh: Int = 1,
         reading read: TokenCredential? = nil
     ) -> String {
-        say(
-            machine.refreshSucceeded(
-                number: refresh, Self.credential(number, life: now + (life ?? 0)), lifetime: life,
-                sentAt: Self.instant(sentAt ?? now), read: machine.needsLoading ? read : read ?? store, now: moment))
+        let credential = Self.credential(number, life: now + (life ?? 0))
+        let (tokenNumber, actions) = machine.refreshSucceeded(
+            number: refresh, credential, lifetime: life, sentAt: Self.instant(sentAt ?? now),
+            read: machine.needsLoading ? read : read ?? store, now: moment)
+        guard machine.needsLoading, tokenNumber != nil else { return say(actions) }
+        return (actions.map(Self.name) + ["store \(credential.accessToken)"]).joined(separator: ", ")
     }
 
     mutating func fail(
@@ -247,13 +249,13 @@ struct MachineFixture {
         case .load(let number): "load \(number)"
         case .refresh(let number, let credential, let who):
             "refresh \(number) with \(credential?.refreshToken ?? "nothing") for \(who)"
-        case .store(let credential, _): "store \(credential.accessToken)"
+        case .set(let credential, _): "set \(credential.accessToken)"
         case .release: "release"
         case .refuse(let waiters, let error): "refuse \(waiters.joined(separator: " ")): \(name(error))"
         case .wake(let instant): "wake at \(seconds(instant))"
         case .announceFailure(let error): "announce: \(name(error))"
         case .announceStaleStore: "announce stale store"
-        case .rewrite(let credential, _): "rewrite \(credential.accessToken)"
+        case .writeAgain: "write again"
         case .revoke(let credential): "revoke \(credential.refreshToken)"
         case .announce(let event): "announce \(name(event))"
         }

@@ -8,7 +8,7 @@ extension MachineTable {
           observed the same: nothing → a1 good
           observed a new one: nothing → a5 good
           observed what was written over: announce stale store → loading not started
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -28,7 +28,7 @@ extension MachineTable {
           observed the same: release → a1 good, releasing, waiting: w
           observed a new one: release → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, write again → storing, waiting: w
           observed a later expiry: release → a1 good, releasing, waiting: w
           observed another refresh token: release → a1 good, releasing, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
@@ -47,7 +47,7 @@ extension MachineTable {
           observed the same: nothing → a1 good
           observed a new one: nothing → a5 good
           observed what was written over: announce stale store → backing off until 10
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -61,7 +61,7 @@ extension MachineTable {
           observed the same: nothing → a1 good
           observed a new one: nothing → a5 good
           observed what was written over: announce stale store → ended: rejected
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -76,7 +76,7 @@ extension MachineTable {
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → a1 due
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -93,7 +93,7 @@ extension MachineTable {
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, write again → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
@@ -116,7 +116,7 @@ extension MachineTable {
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, write again → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good

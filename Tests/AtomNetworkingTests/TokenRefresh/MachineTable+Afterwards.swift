@@ -7,7 +7,7 @@ extension MachineTable {
           asked with a stale read: read again → backing off until 10
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → backing off until 10
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
@@ -20,7 +20,7 @@ extension MachineTable {
           woke up: wake at 10 → backing off until 10, waiting: w
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → backing off until 10, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, set a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
@@ -33,7 +33,7 @@ extension MachineTable {
           woke up: refresh 2 with r1 for w → refreshing, waiting: w
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → backing off until 10, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, set a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
@@ -44,7 +44,7 @@ extension MachineTable {
           asked with a stale read: read again → ended: rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → ended: rejected
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           observed another refresh token: nothing → a1 rejected
           signed in: announce signed in → a5 good
@@ -57,7 +57,7 @@ extension MachineTable {
           observed the same: announce stale store → signed out
           observed a new one: nothing → a5 good
           observed what was written over: announce stale store → signed out
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -68,11 +68,11 @@ extension MachineTable {
           asked with little time: refuse: failed → backing off until 10, waiting: w
           asked with a stale read: read again → backing off until 10, waiting: w
           w left: nothing → backing off until 10
-          refresh succeeded: store a3 → storing, waiting: w
+          refresh succeeded: set a3 → storing, waiting: w
           woke up: wake at 10 → backing off until 10, waiting: w
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → backing off until 10, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, set a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good

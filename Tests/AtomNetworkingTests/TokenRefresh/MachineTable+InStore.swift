@@ -9,7 +9,7 @@ extension MachineTable {
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → a1 good
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
@@ -25,7 +25,7 @@ extension MachineTable {
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, write again → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
@@ -45,7 +45,7 @@ extension MachineTable {
           w left: nothing → storing
           stored: release, announce refreshed → a2 good, releasing, waiting: w
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
-          observed a spent one: announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce changed, write again → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → storing
@@ -58,7 +58,7 @@ extension MachineTable {
           w left: nothing → loading unless missing
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → loading unless missing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, write again → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
@@ -74,7 +74,7 @@ extension MachineTable {
           asked with a stale read: read again → ended: rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → ended: rejected
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed an empty one: announce signed out → signed out
           observed another refresh token: nothing → a1 rejected
           signed in: announce signed in → a5 good
@@ -88,7 +88,7 @@ extension MachineTable {
           w left: nothing → loading unless rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → loading unless rejected, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, write again → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
@@ -105,7 +105,7 @@ extension MachineTable {
           observed the same: announce stale store → signed out
           observed a new one: nothing → a5 good
           observed what was written over: announce stale store → signed out
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: announce signed in → a5 good

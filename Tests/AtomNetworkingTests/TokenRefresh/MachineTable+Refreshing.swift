@@ -7,13 +7,13 @@ extension MachineTable {
           asked with a stale read: read again → refreshing, waiting: w
           signature: a1 → refreshing, waiting: w
           w left: nothing → refreshing
-          refresh succeeded: store a3 → storing, waiting: w
+          refresh succeeded: set a3 → storing, waiting: w
           refresh failed: release, announce: failed → a1 good, releasing, waiting: w
           refresh overdue: release, announce: failed → a1 good, releasing, waiting: w
           refresh rejected: release, announce: rejected → a1 good, releasing, waiting: w
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, set a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
@@ -32,13 +32,13 @@ extension MachineTable {
           asked with little time: wait → refreshing, waiting: w n
           asked with a stale read: read again → refreshing, waiting: w
           w left: nothing → refreshing
-          refresh succeeded: store a3 → storing, waiting: w
+          refresh succeeded: set a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
           refresh overdue: refuse w: failed, announce: failed → backing off until 10
           refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, set a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
@@ -62,7 +62,7 @@ extension MachineTable {
           refresh rejected: refresh 2 with r7 for w → refreshing, waiting: w
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → refreshing outdated, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, set a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
@@ -75,7 +75,7 @@ extension MachineTable {
           w left: nothing → storing
           stored: release, announce refreshed → a2 good, releasing, waiting: w
           observed a new one: release, announce changed → a5 good, releasing, waiting: w
-          observed a spent one: announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce changed, set a7 → storing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → storing
@@ -86,13 +86,13 @@ extension MachineTable {
           asked with little time: go → refreshing silently
           asked with a stale read: read again → refreshing silently
           signature: a1 → refreshing silently
-          refresh succeeded: store a3 → storing
+          refresh succeeded: set a3 → storing
           refresh failed: announce: failed → a1 good
           refresh overdue: announce: failed → a1 good
           refresh rejected: announce: rejected → a1 good
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → refreshing silently
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           observed another refresh token: nothing → refreshing outdated
           signed in: announce signed in → a5 good

@@ -8,7 +8,7 @@ extension MachineTable {
           observed the same: nothing → a1 good
           observed a new one: nothing → a5 good
           observed what was written over: announce stale store → loading not started
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, write again → storing
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -24,7 +24,7 @@ extension MachineTable {
           observed the same: release → a1 good, releasing, waiting: w
           observed a new one: release → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → loading, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, waiting: w
+          observed a spent one: announce stale store, announce changed, write again → storing, waiting: w
           observed a later expiry: release → a1 good, releasing, waiting: w
           observed another refresh token: release → a1 good, releasing, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
@@ -43,7 +43,7 @@ extension MachineTable {
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → a1 good
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
@@ -58,7 +58,7 @@ extension MachineTable {
           next released: w → a2 good, releasing
           observed a new one: announce changed → a5 good, releasing, waiting: w
           observed what was written over: announce stale store → a2 good, releasing, waiting: w
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing, releasing, waiting: w
+          observed a spent one: announce stale store, announce changed, set a7 → storing, releasing, waiting: w
           observed an empty one: refuse w: signed out, announce signed out → signed out, releasing
           signed in: refuse w: signed out, announce signed in → a5 good, releasing
           signed in with the same: refuse w: signed out, announce signed in → a2 good, releasing
@@ -71,7 +71,7 @@ extension MachineTable {
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → a1 due
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -85,7 +85,7 @@ extension MachineTable {
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → a1 good
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
@@ -97,7 +97,7 @@ extension MachineTable {
           rejected: nothing → a1 rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → a1 expired
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
@@ -109,7 +109,7 @@ extension MachineTable {
           asked with a stale read: read again → a1 rejected
           observed a new one: announce changed → a5 good
           observed what was written over: announce stale store → a1 rejected
-          observed a spent one: announce stale store, announce changed, rewrite a7 → storing
+          observed a spent one: announce stale store, announce changed, set a7 → storing
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good

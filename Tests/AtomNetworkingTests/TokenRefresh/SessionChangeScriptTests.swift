@@ -15,7 +15,7 @@ struct SessionChangeScriptTests {
         session.condemn()
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
         #expect(session.machine.unfinishedRefresh == 1)
-        #expect(session.succeed(2) == "store a2")
+        #expect(session.succeed(2) == "set a2")
         #expect(session.machine.unfinishedRefresh == 1)
         session.store = MachineFixture.credential(2)
         #expect(session.stored() == "release, announce refreshed")
@@ -50,7 +50,7 @@ struct SessionChangeScriptTests {
         #expect(session.machine.unfinishedRefresh == nil)
         session.machine.refreshProvided(number: 1)
         #expect(session.machine.unfinishedRefresh == 1)
-        #expect(session.succeed(2) == "store a2")
+        #expect(session.succeed(2) == "set a2")
         #expect(session.machine.unfinishedRefresh == 1)
     }
 
@@ -260,6 +260,19 @@ struct SessionChangeScriptTests {
         #expect(session.ask("d") == "wait, refresh 2 with r2 for d")
     }
 
+    @Test("A spent refresh token that is found as a refresh succeeds is told of, and is replaced")
+    func spentRefreshTokenAtTheEnd() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.condemn()
+        _ = session.ask("a", isRetry: true)
+        session.refreshed(2, refresh: 1)
+        session.condemn()
+        _ = session.ask("b", isRetry: true)
+        let spent = MachineFixture.credential(7, refresh: "r1")
+        #expect(session.succeed(3, refresh: 2, reading: spent) == "announce stale store, set a3")
+    }
+
     @Test("When a server extends the same token, the store's old expiry is not news")
     func prolongedByServer() {
         var session = MachineFixture()
@@ -267,7 +280,7 @@ struct SessionChangeScriptTests {
         session.now = 3_580
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a, wake at 3590")
         let prolonged = MachineFixture.credential(1, life: 7_180)
-        let actions = session.machine.refreshSucceeded(
+        let (_, actions) = session.machine.refreshSucceeded(
             number: 1, prolonged, lifetime: 3_600, sentAt: session.moment.instant, read: session.store,
             now: session.moment)
         #expect(actions.count == 1)
@@ -354,7 +367,7 @@ struct SessionChangeScriptTests {
         #expect(session.succeed(2) == "release, announce changed")
         #expect(session.release() == "b")
         session.store = old
-        #expect(session.ask("c") == "wait, announce stale store, announce changed, rewrite a2")
+        #expect(session.ask("c") == "wait, announce stale store, announce changed, set a2")
         #expect(session.signature("c") == "none", "it is not stored yet")
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "c")
@@ -410,7 +423,7 @@ struct SessionChangeScriptTests {
         let old = session.store
         session.now = 3_600
         _ = session.ask("a")
-        #expect(session.succeed(2) == "store a2")
+        #expect(session.succeed(2) == "set a2")
         let (written, _) = session.machine.signedIn(old, read: old, now: session.moment)
         #expect(written.refreshToken == "r2", "r1 is spent")
         #expect(session.stored() == "announce refreshed")
@@ -456,7 +469,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "go")
         session.now = 3_570
         #expect(session.ask("c") == "wait, refresh 1 with r1 for c, wake at 3585")
-        #expect(session.succeed(2, life: 100) == "store a2")
+        #expect(session.succeed(2, life: 100) == "set a2")
         _ = session.stored()
         _ = session.release()
         session.store = session.machine.held?.credential ?? session.store
@@ -542,7 +555,7 @@ struct SessionChangeScriptTests {
         var session = MachineFixture()
         session.now = 3_600
         _ = session.ask("a")
-        #expect(session.succeed(2) == "store a2")
+        #expect(session.succeed(2) == "set a2")
         let version = session.machine.tokenNumber
         #expect(session.signIn(MachineFixture.credential(5, life: 9_999)) == "refuse a: signed out, announce signed in")
         #expect(session.machine.mayStore(tokenNumber: version) == false)
@@ -594,7 +607,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         #expect(session.signIn(session.store) == "refuse a: signed out, announce signed in")
         #expect(session.ask("b", deadline: 3_604) == "wait, wake at 3602")
-        #expect(session.succeed(2) == "store a2", "or its refresh token would be spent twice")
+        #expect(session.succeed(2) == "set a2", "or its refresh token would be spent twice")
     }
 
     @Test("A sign-in says that a token is good again that the server has rejected")
@@ -626,7 +639,7 @@ struct SessionChangeScriptTests {
         #expect(session.observe(MachineFixture.empty) == "refuse a: signed out, announce signed out")
         #expect(session.observe(credential) == "nothing")
         #expect(session.ask("b") == "wait")
-        #expect(session.succeed(2) == "store a2", "it is not revoked")
+        #expect(session.succeed(2) == "set a2", "it is not revoked")
         #expect(session.stored() == "release, announce refreshed")
     }
 
@@ -641,7 +654,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "wait")
         #expect(session.fail() == "refresh 2 with r5 for a", "its failure isn't the new session's")
         #expect(session.succeed(2, refresh: 1) == "nothing", "it has ended")
-        #expect(session.succeed(6, refresh: 2) == "store a6")
+        #expect(session.succeed(6, refresh: 2) == "set a6")
     }
 
     // MARK: Order

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("The session machine, every phase by every event", .limited)
 struct SessionMachineTableTests {
-    @Test("Does in each phase what the table says, and nothing where it says nothing", arguments: MachinePhase.allCases)
+    @Test(
+        "The session does in each phase what the table says, and nothing where it says nothing",
+        arguments: MachinePhase.allCases)
     func row(of phase: MachinePhase) throws {
         let table = MachineTable.expected[phase.rawValue] ?? [:]
         for event in MachineEvent.allCases {

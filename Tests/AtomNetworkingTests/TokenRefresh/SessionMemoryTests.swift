@@ -65,7 +65,7 @@ struct SessionMemoryTests {
         #expect(known.find("a2") != nil)
     }
 
-    @Test("Tells whose an access token is by the refresh token, and by those that were exchanged for it")
+    @Test("An access token's owner is known by its refresh token, and by those exchanged for it")
     func tokensOfVersion() {
         var session = MachineFixture()
         _ = session.ask("a")

@@ -37,7 +37,7 @@ struct SessionScriptTests {
         session.now = 3_600
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         session.now = 3_620
-        #expect(session.succeed(2, life: 100, sentAt: 3_600) == "store a2")
+        #expect(session.succeed(2, life: 100, sentAt: 3_600) == "set a2")
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "a")
         session.store = session.machine.held?.credential ?? session.store
@@ -89,7 +89,7 @@ struct SessionScriptTests {
         session.now = 3_600
         #expect(session.signature("d") == "none")
         #expect(session.ask("e") == "wait, refresh 2 with r1 for e")
-        #expect(session.succeed(2, life: 100, refresh: 2) == "store a2")
+        #expect(session.succeed(2, life: 100, refresh: 2) == "set a2")
         session.store = session.machine.held?.credential ?? session.store
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "e")
@@ -117,7 +117,7 @@ struct SessionScriptTests {
         session.now = 3_600
         #expect(session.ask("g", deadline: 3_604) == "wait", "the token has expired, and the refresh still runs")
         #expect(session.wakeUp() == "nothing")
-        #expect(session.succeed(2) == "store a2")
+        #expect(session.succeed(2) == "set a2")
         session.store = session.machine.held?.credential ?? session.store
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "g")
@@ -166,7 +166,7 @@ struct SessionScriptTests {
         #expect(session.ask("b") == "wait, wake at 3610")
         #expect(session.ask("c", deadline: 3_609) == "refuse: failed")
         session.now = 3_609
-        #expect(session.succeed(2) == "store a2")
+        #expect(session.succeed(2) == "set a2")
         session.store = session.machine.held?.credential ?? session.store
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "b")
@@ -181,7 +181,7 @@ struct SessionScriptTests {
         _ = session.ask("b")
         session.now = 3_610
         #expect(session.wakeUp() == "refresh 2 with r1 for b")
-        #expect(session.succeed(2, refresh: 1) == "store a2", "the server has taken the first one")
+        #expect(session.succeed(2, refresh: 1) == "set a2", "the server has taken the first one")
         session.store = session.machine.held?.credential ?? session.store
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.reject(refresh: 2) == "nothing", "and so refuses the second")
@@ -238,7 +238,7 @@ struct SessionScriptTests {
         session.now = 3_610
         _ = session.wakeUp()
         #expect(session.reject(refresh: 2).hasSuffix("announce ended: rejected"))
-        #expect(session.succeed(2) == "store a2")
+        #expect(session.succeed(2) == "set a2")
         session.store = session.machine.held?.credential ?? session.store
         #expect(session.stored() == "announce refreshed")
         #expect(session.ask("c") == "go")
@@ -310,7 +310,7 @@ struct SessionScriptTests {
         session.now = until
         #expect(session.wakeUp() == "refresh 2 with r1 for c")
         #expect(session.wakeUp() == "nothing")
-        #expect(session.succeed(2, refresh: 2) == "store a2")
+        #expect(session.succeed(2, refresh: 2) == "set a2")
         #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "c, e")
     }

@@ -31,7 +31,7 @@ struct TokenResponseTests {
     }
 
     @Test(
-        "The lifetime of a token",
+        "A token's lifetime comes from expires_in, or else from expires_at, or else is unknown",
         arguments: [
             (#""expires_in":3600"#, "3600"), (#""expires_in":3599.5"#, "3599.5"), (#""expires_in":"3600""#, "3600"),
             (#""expires_in":" 3600 ""#, "3600"), (#""expires_in":1"#, "1"), (#""expires_in":0"#, "unknown"),
@@ -94,7 +94,7 @@ struct TokenResponseTests {
     }
 
     @Test(
-        "Token types",
+        "A token is refused only if it has a type other than Bearer",
         arguments: [
             (#""Bearer""#, true), (#""bearer""#, true), (#""BEARER""#, true), ("null", true), ("1", true),
             (#""BearerToken""#, true), (#""""#, true), (#"" ""#, true), (#"" Bearer ""#, true), (#""bearer\t""#, true),
@@ -162,7 +162,7 @@ struct TokenResponseTests {
     }
 
     @Test(
-        "Retry-After in seconds or as a date, at most a day",
+        "Retry-After is read in seconds or as a date, and counts for a day at most",
         arguments: [
             ("120", " after 120.0"), (" 5 ", " after 5.0"), ("0", " after 0.0"), ("-3", " after 0.0"),
             ("999999999", " after 86400.0"), ("inf", ""), ("nan", ""), ("soon", ""), ("", ""),

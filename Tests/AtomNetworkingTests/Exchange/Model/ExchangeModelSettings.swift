@@ -282,7 +282,6 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
             .giveSlotBack, .leftOut, in: "401s while callers leave", after: "slotGranted", isEnded: true),
         PlantedExchangeBug(.giveSlotBack, .leftOut, in: "a slow reader while time runs out", after: "head"),
         PlantedExchangeBug(.giveSlotBack, .leftOut, in: "busy servers while callers leave", after: "paid"),
-        PlantedExchangeBug(.giveSlotBack, .leftOut, in: "a token that dies in the lane", after: "queuedBySession"),
         PlantedExchangeBug(.giveSlotBack, .doubled, in: "401s and refreshes"),
         // The attempt.
         PlantedExchangeBug(.sign, .leftOut, in: "a token that dies in the lane"),

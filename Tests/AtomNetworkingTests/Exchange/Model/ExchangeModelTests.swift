@@ -2,12 +2,12 @@ import Testing
 
 @Suite("Every interleaving of two exchanges over one slot", .limited(minutes: 15))
 struct ExchangeModelTests {
-    @Test("Keeps every rule in every state that is walked", arguments: ExchangeModelSettings.all)
+    @Test("Two exchanges keep every rule in every state that is walked", arguments: ExchangeModelSettings.all)
     func everyState(settings: ExchangeModelSettings) async throws {
         try await ExchangeWorld(settings).expectEveryRule(settings.name)
     }
 
-    @Test("Finds a planted bug", arguments: PlantedExchangeBug.inExtent)
+    @Test("A planted bug is found", arguments: PlantedExchangeBug.inExtent)
     func plantedBug(bug: PlantedExchangeBug) async throws {
         try await ExchangeWorld(bug.settings, bug: bug).expectBug(bug.name)
     }

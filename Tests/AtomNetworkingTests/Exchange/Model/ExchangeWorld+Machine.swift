@@ -97,10 +97,7 @@ extension ExchangeWorld {
         case .releaseNotice: return [.releaseNotice]
         case .enterLane(let place): return [.enterLane(index, place: place)]
         case .leaveLane(let place): return [.leaveLane(index, place: place)]
-        case .giveSlotBack:
-            var slotOrigin: Int?
-            if case .queuedBySession(let origin) = event { slotOrigin = origin }
-            return [.releaseSlot(index, slotOf: slotOrigin, number)]
+        case .giveSlotBack: return [.releaseSlot(index, slotOf: nil, number)]
         case .sign(let place): return [.sign(index, place: place)]
         case .send:
             guard !before.hasEnded else { throw Violation("exchange \(index) is sent after its end (G5)") }

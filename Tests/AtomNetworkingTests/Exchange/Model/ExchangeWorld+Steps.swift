@@ -242,18 +242,19 @@ extension ExchangeWorld {
 
     /// The session's answer to an exchange that asks to go on.
     private mutating func admit(_ index: Int, slot: Int?, of origin: Int?) throws(Violation) -> [Operation] {
-        let queued = Operation.event(index, .queuedBySession(slotOf: origin))
+        var queued = [Operation.event(index, .queuedBySession)]
+        if let origin, settings.takesSlots { queued.append(.releaseSlot(index, slotOf: origin, nil)) }
         if let admitted = exchanges[index].generation, admitted != generation {
-            return [.holdNotice, .event(index, .refused(isMissing: false)), queued]
+            return [.holdNotice, .event(index, .refused(isMissing: false))] + queued
         }
-        if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce, queued] }
+        if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce] + queued }
         exchanges[index].generation = generation
         if isGood, !isRefreshing, queue.isEmpty { return [.event(index, .admitted(slot: slot))] }
         guard !queue.contains(index) else { throw Violation("exchange \(index) is queued twice (G1)") }
         queue.append(index)
         // A queue that is being emptied is good by the time its end has its turn.
         if !isGood { isRefreshing = true }
-        return [queued]
+        return queued
     }
 
     private mutating func enterLane(_ index: Int, place: Int?) -> [Operation] {

@@ -12,7 +12,7 @@ struct ModelledExchange {
 
     enum Event: Hashable, Sendable {
         case admitted(slot: Int?)
-        case queuedBySession(slotOf: Int?)
+        case queuedBySession
         case refused(isMissing: Bool)
         case queuedForSlot(place: Int)
         case slotGranted(place: Int, isSigned: Bool, version: Int?, isUnproven: Bool)
@@ -116,7 +116,7 @@ struct ModelledExchange {
         let now = Self.instant(0)
         switch event {
         case .admitted(let slot): return machine.admitted(withSlotAt: slot)
-        case .queuedBySession(let origin): return machine.queuedBySession(hasSlot: origin != nil)
+        case .queuedBySession: return machine.queuedBySession()
         case .refused(let isMissing):
             return machine.refused(
                 isMissing ? .missingCredential(delivery: .notSent) : .signedOut(delivery: .notSent), at: now)

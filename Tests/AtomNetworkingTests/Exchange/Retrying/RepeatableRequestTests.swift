@@ -180,7 +180,7 @@ struct RepeatableRequestTests {
         #expect(PathEndpoint().retryPolicy == nil && PathEndpoint().idempotency == nil)
     }
 
-    @Test("A link has them too")
+    @Test("A link's own policy and idempotency count too")
     func links() async throws {
         let service = RetryFixture(.none)
         let response = AtomResponse(statusCode: 200, url: URL(string: "https://api.example.com/list"))

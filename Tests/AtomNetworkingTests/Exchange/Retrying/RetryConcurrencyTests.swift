@@ -64,7 +64,7 @@ struct RetryConcurrencyTests {
         }
         for call in calls { _ = await call.outcome() }
         #expect(await eventually { atom.manager.slots.counts == (0, 0) && atom.manager.deadlines.count == 0 })
-        #expect(atom.manager.session?.guarded.memberCount == 0)
+        #expect(atom.manager.session?.gate.memberCount == 0)
         #expect(calls.allSatisfy { $0.count == 1 })
         #expect(retries.value > 0)
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The pause before another attempt", .limited)
 struct RetryPauseTests {
-    @Test("Holds no slot")
+    @Test("A pause holds no slot")
     func slots() async throws {
         let service = RetryFixture(exchangesPerOrigin: 1)
         let pausing = service.call("/first")
@@ -27,7 +27,7 @@ struct RetryPauseTests {
         #expect(service.atom.manager.slots.counts == (0, 0))
     }
 
-    @Test("Ends with a cancellation, at once")
+    @Test("A cancellation ends a pause at once")
     func cancelled() async throws {
         let service = RetryFixture()
         let answered = service.call()
@@ -53,7 +53,7 @@ struct RetryPauseTests {
         #expect(service.quotaSpent == 0, "no attempt was made with what was paid")
     }
 
-    @Test("Costs nothing if its attempt is never made", arguments: ["in the lane", "in the session's queue"])
+    @Test("A pause costs nothing if its attempt is never made", arguments: ["in the lane", "in the session's queue"])
     func unused(place: String) async throws {
         let isSigned = place != "in the lane"
         let session = try SessionFixture(exchangesPerOrigin: 1, change: { $0.retryPolicy = .standard })
@@ -74,7 +74,7 @@ struct RetryPauseTests {
         #expect(session.atom.manager.quotas.spent(at: Origin(scheme: .https, host: "api.example.com", port: 443)) == 0)
     }
 
-    @Test("Costs nothing without a network")
+    @Test("A pause costs nothing without a network")
     func offline() async throws {
         let service = RetryFixture()
         let call = service.call()
@@ -87,7 +87,7 @@ struct RetryPauseTests {
         #expect(service.quotaSpent == 0)
     }
 
-    @Test("Counts towards the whole time of the request")
+    @Test("A pause counts towards the whole time of the request")
     func deadline() async throws {
         let service = RetryFixture(chance: 0.999)
         let call = service.call()
@@ -101,7 +101,7 @@ struct RetryPauseTests {
         #expect(error.attempts == [.status(503), .connection(.timedOut)] && error.delivery == .maybeSent)
     }
 
-    @Test("Is as long as the server asks, in seconds or as a date")
+    @Test("A pause is as long as the server asks, in seconds or as a date")
     func serverDelay() async throws {
         let dates = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sun, 06 Nov 1994 08:49:44 GMT")]
         for headers in [[("Retry-After", "7")], dates] {
@@ -116,7 +116,7 @@ struct RetryPauseTests {
         }
     }
 
-    @Test("Is the usual one if the server names a time in the past")
+    @Test("A pause has its usual length if the server names a time in the past")
     func serverDelayInThePast() async throws {
         for value in ["-5", "0", "Sun, 06 Nov 1994 08:49:37 GMT"] {
             let service = RetryFixture()
@@ -130,7 +130,7 @@ struct RetryPauseTests {
         }
     }
 
-    @Test("Doesn't begin if it would end after the deadline: the error says when to come back")
+    @Test("A pause beyond the deadline doesn't begin, and the error says when to come back")
     func tooLong() async throws {
         let service = RetryFixture()
         let call = service.call()

@@ -6,7 +6,7 @@ import Testing
 struct RetryQuotasTests {
     private let origin = Origin(scheme: .https, host: "api.example.com", port: 443)
 
-    @Test("Decides as botocore does")
+    @Test("A quota pays for a retry exactly when botocore's does")
     func decisions() throws {
         let draws = try BotocoreDraws()
         let quotas = RetryQuotas()
@@ -51,7 +51,7 @@ struct RetryQuotasTests {
         #expect(quotas.pay(0, of: 0, at: Origin(scheme: .http, host: "a", port: 80)))
     }
 
-    @Test("Remembers a limited number of servers")
+    @Test("A limited number of servers is remembered")
     func bounded() {
         let quotas = RetryQuotas()
         for port in 1...5_000 { #expect(quotas.pay(1, of: 1, at: Origin(scheme: .http, host: "a", port: port))) }

@@ -275,16 +275,18 @@ extension ModelWorld {
             current = granted
             brought(granted)
         }
-        let actions = sut.refreshSucceeded(
+        let (tokenNumber, actions) = sut.refreshSucceeded(
             number: refresh.number, granted.real, lifetime: Double(settings.saidLife),
             sentAt: ModelClock.instant(refresh.sentAt), read: store.real, now: moment)
         let isRevoked = actions.contains { if case .revoke = $0 { true } else { false } }
         guard isRevoked == ended.isSignedOut else {
             throw Violation("what a session that was signed out brings home is not revoked, or another's is (G9)")
         }
-        let isStored = actions.contains { if case .store = $0 { true } else { false } }
-        if isStored == isOutdated {
+        if (tokenNumber != nil) == isOutdated {
             throw Violation(isOutdated ? "stores what an outdated refresh brought" : "doesn't store a new credential")
+        }
+        guard actions.filter({ if case .set = $0 { true } else { false } }).count < 2 else {
+            throw Violation("a credential is stored twice")
         }
         try perform(actions)
     }
@@ -489,19 +491,9 @@ extension ModelWorld {
                     try checkSending(credential)
                 }
                 inFlight.append(Refresh(number: number, credential: credential, sentAt: now))
-            case .store where settings.hasStore: break
-            case .store(let credential, let tokenNumber):
-                let credential = ModelCredential(credential)
-                guard !tokens[credential.access].isWritten, !writes.contains(where: { $0.credential == credential })
-                else { throw Violation("a credential is stored twice") }
-                writes.append(Write(credential: credential, tokenNumber: tokenNumber))
-            case .rewrite(let credential, let tokenNumber):
-                let credential = ModelCredential(credential)
-                if settings.hasStore {
-                    operations.append(ModelOperation(.writeAgain, in: generation))
-                } else {
-                    writes.append(Write(credential: credential, tokenNumber: tokenNumber))
-                }
+            case .set(let credential, let tokenNumber):
+                writes.append(Write(credential: ModelCredential(credential), tokenNumber: tokenNumber))
+            case .writeAgain: operations.append(ModelOperation(.writeAgain, in: generation))
             case .release:
                 guard !isReleasing else { throw Violation("two release at a time") }
                 isReleasing = true

@@ -263,10 +263,10 @@ extension ModelWorld {
             current = granted
             brought(granted)
         }
-        let actions = sut.refreshSucceeded(
+        let (tokenNumber, actions) = sut.refreshSucceeded(
             number: number, granted.real, lifetime: Double(settings.saidLife), sentAt: ModelClock.instant(sentAt),
             read: nil, now: moment)
-        let isStored = actions.contains { if case .store = $0 { true } else { false } }
+        let isStored = tokenNumber != nil
         guard isStored != isOutdated else {
             throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
         }
@@ -367,14 +367,14 @@ extension ModelWorld {
                 operations[index].isCancelled = true
             }
         }
-        let actions = sut.refreshSucceeded(
+        let (tokenNumber, actions) = sut.refreshSucceeded(
             number: refresh.number, granted.real, lifetime: Double(settings.saidLife),
             sentAt: ModelClock.instant(refresh.sentAt), read: settings.hasStore ? nil : store.real, now: moment)
         let isRevoked = actions.contains { if case .revoke = $0 { true } else { false } }
         guard isRevoked == refresh.isSignedOut else {
             throw Violation("what a session that was signed out brings home is not revoked, or another's is (G9)")
         }
-        let isStored = actions.contains { if case .store = $0 { true } else { false } }
+        let isStored = tokenNumber != nil
         guard isStored == isWanted else {
             throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
         }

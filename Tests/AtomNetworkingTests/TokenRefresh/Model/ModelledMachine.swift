@@ -144,7 +144,7 @@ struct ModelledMachine {
     mutating func refreshSucceeded(
         number: Int, _ credential: TokenCredential, lifetime: Double, sentAt: MonotonicInstant,
         read: TokenCredential?, now: Moment
-    ) -> [Action] {
+    ) -> (tokenNumber: Int?, [Action]) {
         perturbBefore()
         let isOutdated = !machine.isRunning(number)
         if bug == .overdueAnswerIsDropped { machine.overdue = [] }
@@ -156,19 +156,19 @@ struct ModelledMachine {
             if isSignedOut { machine.leftBehind?.isSignedOut = true }
             read = nil
         }
-        var actions =
-            news
-            + machine.refreshSucceeded(
-                number: number, credential, lifetime: lifetime, sentAt: sentAt, read: read, now: now)
+        var (tokenNumber, actions) = machine.refreshSucceeded(
+            number: number, credential, lifetime: lifetime, sentAt: sentAt, read: read, now: now)
+        actions = news + actions
         if bug == .lifetimeIsBelieved, lifetime <= 0 { machine.held?.isRejected = true }
         if bug == .refreshAfterSignOutIsStored, isOutdated {
-            actions.append(.store(credential, tokenNumber: machine.tokenNumber))
+            tokenNumber = machine.tokenNumber
+            if !machine.needsLoading { actions.append(.set(credential, tokenNumber: machine.tokenNumber)) }
         }
         if bug == .credentialIsStoredTwice, !isOutdated { actions += actions }
         if bug == .releaseBeforeStore, !isOutdated {
             actions = machine.stored(tokenNumber: machine.tokenNumber, now: now) + actions
         }
-        return perturb(actions)
+        return (tokenNumber, perturb(actions))
     }
 
     mutating func refreshFailed(

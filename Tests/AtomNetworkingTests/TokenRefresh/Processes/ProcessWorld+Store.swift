@@ -231,12 +231,11 @@ extension ProcessWorld {
     private mutating func commit(_ call: TokenCall, _ new: IssuedCredential, _ process: Int) throws(Violation) -> Int? {
         processes[process].touch(new)
         processes[process].spent.append(call.credential)
-        let actions = processes[process].machine.refreshSucceeded(
+        let (tokenNumber, actions) = processes[process].machine.refreshSucceeded(
             number: call.number, real(new), lifetime: Double(Self.life), sentAt: ModelClock.instant(call.sentAt),
             now: moment)
         try perform(actions, process)
-        for case .store(_, let tokenNumber) in actions { return tokenNumber }
-        return nil
+        return tokenNumber
     }
 
     /// The token request has failed.

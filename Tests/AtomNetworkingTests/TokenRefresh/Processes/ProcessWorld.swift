@@ -249,7 +249,7 @@ struct ProcessWorld: Sendable {
             case .refresh(let number, _, _):
                 processes[process].operations.append(
                     StoreOperation(.refresh(number), at: settings.isExclusive ? .wantsLock : .loads))
-            case .rewrite:
+            case .writeAgain:
                 processes[process].operations.append(StoreOperation(.writeAgain(tenure: .nobody), at: .begins))
             case .release: try release(process)
             case .refuse(let waiters, let error):
@@ -269,7 +269,7 @@ struct ProcessWorld: Sendable {
                     throw Violation("nothing has to be waited for")
                 }
             // The exchange writes what is to be stored.
-            case .store, .announceFailure, .announceStaleStore, .announce: break
+            case .set, .announceFailure, .announceStaleStore, .announce: break
             }
         }
     }

@@ -1,10 +1,11 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
 @testable import AtomNetworking
 
 @Suite("The session's state under its lock", .limited)
-struct GuardedMachineTests {
+struct SessionGateTests {
     /// An app's error that does something when it goes.
     private final class LastWords: Error {
         private let say: @Sendable () -> Void
@@ -16,13 +17,14 @@ struct GuardedMachineTests {
 
     @Test("An app's error that an event replaces goes when the lock is free")
     func replacedError() {
-        let guarded = GuardedMachine(SessionMachine())
+        let gate = SessionGate(
+            SessionMachine(), keeper: .store(InMemoryTokenCredentialStore()), time: ManualClock())
         let wasFree = Locked<Bool?>(nil)
         func fail() -> AuthenticationError {
             let cause = LastWords {
                 let isAnswered = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
-                    _ = guarded.with { $0.version }
+                    _ = gate.with { $0.version }
                     isAnswered.signal()
                 }
                 // The time is up only if the lock is never free.
@@ -30,12 +32,12 @@ struct GuardedMachineTests {
             }
             return .credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent)
         }
-        _ = guarded.act { machine in
+        _ = gate.act { machine in
             machine.phase = .ended(SessionEnd(held: nil, error: fail(), means: .provider))
             return []
         }
         #expect(wasFree.value == nil)
-        _ = guarded.act { machine in
+        _ = gate.act { machine in
             machine.phase = .signedOut
             return []
         }
