@@ -89,7 +89,7 @@ struct EndpointProblemTests {
         #expect("\(problems[8])".contains("func path() throws -> URLPath"))
     }
 
-    @Test("Other types of the same names")
+    @Test("A set of codes, a text as a body and a dictionary of query items are named as problems")
     func moreTypes() {
         struct Codes: AppEndpoint { let acceptableStatusCodes: Set<Int> = [200] }
         struct Text: AppEndpoint { let body: String }

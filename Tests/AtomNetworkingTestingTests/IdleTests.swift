@@ -31,7 +31,7 @@ struct IdleTests {
 
     /// Many tests at the same time, each of which would fail if `idle` returned
     /// too soon.
-    @Test func viewModelStorm() async throws {
+    @Test("Many view models at once all have their pages when idle returns") func viewModelStorm() async throws {
         #expect(await failures(of: SideBySide.count) { await Self.loadsThreePages($0) } == 0)
     }
 
@@ -65,7 +65,8 @@ struct IdleTests {
         }
     }
 
-    @Test func repositoryStorm() async throws {
+    @Test("Many models at once all get what a repository off the main actor loads")
+    func repositoryStorm() async throws {
         #expect(await failures(of: SideBySide.count) { await Self.loadsFromARepository($0) } == 0)
     }
 
@@ -79,7 +80,8 @@ struct IdleTests {
     }
 
     @MainActor
-    @Test func oneAfterTheOtherToo() async throws {
+    @Test("View models one after the other have their pages or their failure when idle returns")
+    func oneAfterTheOtherToo() async throws {
         for number in 0..<SideBySide.count {
             let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)), .failure(.timedOut))
             let model = ListModel(atom: atom, pages: 1 + number % 2)

@@ -103,7 +103,8 @@ struct ScriptedExchangeTests {
         try wire.verify()
     }
 
-    @Test func aFailureInTheMiddleOfABody() async throws {
+    @Test("A failure in the middle of a body ends its stream with an error")
+    func aFailureInTheMiddleOfABody() async throws {
         let (atom, wire) = Atom.scripted(.held)
         async let stream = atom.enqueue(Call()).bytes()
         let exchange = await wire.exchange(0)

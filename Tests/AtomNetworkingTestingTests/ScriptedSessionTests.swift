@@ -457,7 +457,8 @@ struct ScriptedSessionTests {
         #expect(await task.value == nil)
     }
 
-    @Test func sessionStorm() async throws {
+    @Test("Many sessions at once get all their answers, and only those that have expired refresh")
+    func sessionStorm() async throws {
         let wrong = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
             for number in 0..<SideBySide.count {
                 group.addTask {

@@ -114,7 +114,7 @@ import Testing
         #expect(try ask(.truncated(declaredLength: 9, body: Data("x".utf8))).bytes.text.hasSuffix("\r\n\r\nx"))
     }
 
-    @Test("Slowly is the same, byte by byte")
+    @Test("A response that is sent slowly has the same bytes, part by part")
     func slowly() throws {
         let closing = LoopbackServer.Response.text("hello").closing()
         let whole = try ask(closing).bytes

@@ -66,7 +66,7 @@ struct MultipartCasesTests {
         }
     }
 
-    @Test("Write them")
+    @Test("Random forms are written for other parsers, and each has the length that it says")
     func write() throws {
         let folder = URL(fileURLWithPath: try #require(wishedFolder))
         let seed = Self.number("ATOM_SEED", or: 1)

@@ -81,10 +81,12 @@ import Testing
         #expect(try await refreshes(.http, "auth.example.com", .only([api, named])))
     }
 
-    @Test(arguments: [
-        "https://api.example.com", "https://other.example.org:8443", "http://localhost:8080",
-        "http://127.0.0.1", "http://127.8.9.1:81", "http://[::1]:8080", "http://LOCALHOST",
-    ])
+    @Test(
+        "By default a credential may be sent over HTTPS or to this device",
+        arguments: [
+            "https://api.example.com", "https://other.example.org:8443", "http://localhost:8080",
+            "http://127.0.0.1", "http://127.8.9.1:81", "http://[::1]:8080", "http://LOCALHOST",
+        ])
     func byDefaultOnlyHTTPSAndThisDevice(base: String) async throws {
         #expect(try await refusal(base, nil) == nil)
         #expect(try await refusal(base, nil, isBasic: true) == nil)
@@ -164,10 +166,12 @@ import Testing
         #expect(request.headerFields["Authorization"] == "Bearer A0")
     }
 
-    @Test(arguments: [
-        "https://files.example.com/x?X-Amz-Signature=a%2Bb", "http://api.example.com/x",
-        "https://api.example.com:8443/",
-    ])
+    @Test(
+        "A link to another origin is not signed",
+        arguments: [
+            "https://files.example.com/x?X-Amz-Signature=a%2Bb", "http://api.example.com/x",
+            "https://api.example.com:8443/",
+        ])
     func aLinkToAnotherOriginIsNot(reference: String) async throws {
         let request = try await sent(reference)
         #expect(request.target.absoluteString == reference)

@@ -50,7 +50,7 @@ struct FileTokenCredentialStoreRefusalTests {
         return reasons.first
     }
 
-    @Test("A lock file that has a different identity each time")
+    @Test("A lock file that has a different identity each time is refused")
     func lockFileWithoutIdentity() throws {
         let folder = try #require(try StoreFolder(folder.url.path, creating: false))
         let looks = Locked(0)
@@ -72,7 +72,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try folder.tryLock("x") != nil, "it is given back")
     }
 
-    @Test("A lock file that is replaced a few times while it is taken")
+    @Test("A lock file that is replaced a few times while it is taken is locked in the end")
     func replacedLockFile() throws {
         let folder = try #require(try StoreFolder(folder.url.path, creating: false))
         let looks = Locked(0)
@@ -87,7 +87,7 @@ struct FileTokenCredentialStoreRefusalTests {
     }
 
     @Test(
-        "A URL that names no file on this machine",
+        "A URL that names no file on this machine is refused",
         arguments: [
             ("https://example.com/tokens.json", "URL"), ("file://example.com/tokens.json", "URL"),
             ("file:tokens.json", "absolute"), ("file:///", "name a file"), ("file:///var/..", "name a file"),
@@ -97,7 +97,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try await refusal(try #require(URL(string: url)))?.contains(reason) == true)
     }
 
-    @Test("The file is a symbolic link, also a broken one", arguments: [true, false])
+    @Test("A symbolic link in place of the file is refused, also a broken one", arguments: [true, false])
     func linkedFile(leadsSomewhere: Bool) async throws {
         let target = folder["target"]
         if leadsSomewhere { try StoredCredential(credential: .numbered(7)).encoded().write(to: target) }
@@ -107,7 +107,9 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(FileManager.default.fileExists(atPath: target.path) == leadsSomewhere)
     }
 
-    @Test("The folder is a symbolic link, also with a slash or a dot after it", arguments: ["", "/", "/.", "//./"])
+    @Test(
+        "A folder that is a symbolic link is refused, also with a slash or a dot after it",
+        arguments: ["", "/", "/.", "//./"])
     func linkedFolder(suffix: String) async throws {
         try FileManager.default.createDirectory(at: folder["target"], withIntermediateDirectories: false)
         chmod(folder["target"].path, 0o700)
@@ -137,7 +139,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try await waiting == nil)
     }
 
-    @Test("The file is not a regular file")
+    @Test("A folder or a pipe in place of the file is refused")
     func notPlain() async throws {
         try FileManager.default.createDirectory(at: folder["tokens"], withIntermediateDirectories: false)
         #expect(try await refusal(folder["tokens"]) == "the file is not a regular file")
@@ -145,20 +147,20 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try await refusal(folder["pipe"]) == "the file is not a regular file")
     }
 
-    @Test("The folder is a file")
+    @Test("A file in place of the folder is refused")
     func noFolder() async throws {
         try Data().write(to: folder["folder"])
         #expect(try await refusal(folder["folder/tokens.json"]) == "its folder is not a directory")
     }
 
-    @Test("A file that others may write", arguments: [0o620, 0o602, 0o666] as [mode_t])
+    @Test("A file that others may write to is refused", arguments: [0o620, 0o602, 0o666] as [mode_t])
     func writableFile(mode: mode_t) async throws {
         try StoredCredential(credential: .numbered(7)).encoded().write(to: folder.file)
         chmod(folder.file.path, mode)
         #expect(try await refusal(folder.file) == "other users can write to the file")
     }
 
-    @Test("A folder in which others could replace the file", arguments: [0o770, 0o702, 0o777] as [mode_t])
+    @Test("A folder in which others could replace the file is refused", arguments: [0o770, 0o702, 0o777] as [mode_t])
     func writableFolder(mode: mode_t) async throws {
         chmod(folder.url.path, mode)
         let reason = try #require(try await refusal(folder.file))
@@ -173,7 +175,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try await folder.store().load() == .numbered(1))
     }
 
-    @Test("The lock file is a symbolic link or not a regular file")
+    @Test("A lock file that is a symbolic link or a folder is refused")
     func lockFile() async throws {
         try FileManager.default.createSymbolicLink(at: folder["tokens.json.lock"], withDestinationURL: folder["x"])
         await #expect(throws: TokenStoreError.refused("the file is a symbolic link")) {
@@ -187,7 +189,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try folder.names == ["tokens.json.lock"])
     }
 
-    @Test("The file belongs to another user", .enabled(if: isRoot, "only root can give files away"))
+    @Test("A file that belongs to another user is refused", .enabled(if: isRoot, "only root can give files away"))
     func strangersFile() async throws {
         try StoredCredential(credential: .numbered(7)).encoded().write(to: folder.file)
         chmod(folder.file.path, 0o600)
@@ -195,7 +197,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try await refusal(folder.file) == "the file belongs to another user")
     }
 
-    @Test("The folder belongs to another user", .enabled(if: isRoot, "only root can give folders away"))
+    @Test("A folder that belongs to another user is refused", .enabled(if: isRoot, "only root can give folders away"))
     func strangersFolder() async throws {
         try #require(chown(folder.url.path, 65_534, 65_534) == 0)
         #expect(try await refusal(folder.file) == "its folder belongs to another user")

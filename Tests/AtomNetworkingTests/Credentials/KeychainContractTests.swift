@@ -37,7 +37,7 @@ private final class StoreInFakeKeychain: RefreshIntentRecording {
 
 @Suite("The store in the Keychain meets the contract of a shared one", .limited(minutes: 10))
 struct KeychainContractTests {
-    @Test("With a lock file and without one", arguments: [true, false])
+    @Test("The store meets the contract with a lock file and without one", arguments: [true, false])
     func contract(hasLockFile: Bool) async throws {
         let folder = try TemporaryFolder()
         let keychain = FakeKeychain()

@@ -70,7 +70,7 @@ struct TokenCredentialTests {
         #expect(try read(#","scope":null"#).scope == nil)
     }
 
-    @Test("Writes the names of RFC 6749 and a date as Atom does, also for an unknown expiry")
+    @Test("Tokens are written with the names of RFC 6749 and a date as Atom does, even an unknown one")
     func written() throws {
         func json(_ expiresAt: Date) throws -> String {
             let encoder = JSONEncoder()

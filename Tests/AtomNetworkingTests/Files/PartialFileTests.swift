@@ -124,7 +124,7 @@ struct PartialFileTests {
         return cases
     }()
 
-    @Test("Is never the file", arguments: cases)
+    @Test("A response that contradicts a partial file is never taken for the file", arguments: cases)
     func answer(_ answer: Answer, isLengthKnown: Bool) async throws {
         let (folder, transport) = (try TransferFolder(), ScriptedTransport.held())
         let file = try folder.file("a")

@@ -88,7 +88,7 @@ struct HTTPGrammarTests {
     }
 
     @Test(
-        "Fields that only look like those are not",
+        "A field whose name only looks like a reserved one is not reserved",
         arguments: ["Hosts", "X-Host", "Content-Type", "Content-Encoding", "Cookie", "Authorization", "Via", "T-E"])
     func unreservedField(_ name: String) {
         #expect(!HTTPGrammar.isReservedFieldName(name))

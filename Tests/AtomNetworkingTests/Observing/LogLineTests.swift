@@ -20,7 +20,7 @@ struct LogLineTests {
     }
 
     @Test(
-        "A redirect to a place whose address is a secret",
+        "The log doesn't show a secret in the address of a redirect",
         arguments: ["/file?hunter2signature", "/file?a=1&hunter2signature", "/file?hunter2signature=", "/file#hunter2"])
     func redirect(location: String) async {
         let location = location.replacingOccurrences(of: "hunter2signature=", with: "\(Self.token)=")
@@ -33,7 +33,7 @@ struct LogLineTests {
         expectNone(of: lines, toContain: "eyJhb")
     }
 
-    @Test("A redirect to a path with a token in it; what surrounds it stays, and so does the identifier of a thing")
+    @Test("A token in a redirect's path is hidden, but the rest of the path and a UUID in it are shown")
     func path() async {
         let lines = await Self.lines { exchange in
             exchange.request.target.absoluteString.contains("seats")
@@ -67,7 +67,7 @@ struct LogLineTests {
     }
 
     @Test(
-        "An answer that echoes a token as its media type",
+        "A token that a response echoes as its media type isn't logged",
         arguments: [token, "text/\(token)", "text/plain; charset=\(token)", "text/plain; token=hunter2", "hunter2"])
     func mediaType(_ type: String) async {
         for status in [200, 500] {

@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    @Test func cancellationsAndAnswersMeet() async throws {
+    @Test("Events come one at a time and in order when cancellations and responses meet")
+    func cancellationsAndAnswersMeet() async throws {
         let observer = OrderObserver()
         let transport = ScriptedTransport.held { exchange in
             DispatchQueue.global().async { exchange.redirect(to: "/again") }

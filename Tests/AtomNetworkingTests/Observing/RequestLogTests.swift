@@ -29,7 +29,7 @@ import Testing
         _ = await call.outcome()
     }
 
-    @Test func oneLineForEachSendingAtInfo() async throws {
+    @Test("The log has one line for each attempt at the level info") func oneLineForEachSendingAtInfo() async throws {
         try await run(from: .info, policy: .standard) { exchange in
             exchange.request.target.absoluteString.hasSuffix("/y")
                 ? exchange.answer("12345") : exchange.redirect(307, to: "/y")
@@ -41,7 +41,7 @@ import Testing
             ])
     }
 
-    @Test func everyStepAtDebug() async throws {
+    @Test("The log has a line for every step at the level debug") func everyStepAtDebug() async throws {
         try await run(from: .debug) { $0.answer() }
         #expect(
             lines.value == [

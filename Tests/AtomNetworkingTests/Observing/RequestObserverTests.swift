@@ -48,7 +48,8 @@ import Testing
         #expect(await eventually { kept == nil })
     }
 
-    @Test func aRequestThatIsSentAtOnce() async throws {
+    @Test("An observer hears of each step of a request that is sent at once")
+    func aRequestThatIsSentAtOnce() async throws {
         let session = try SessionFixture()
         let call = call(atom(session))
         session.time.advance(by: .milliseconds(20))
@@ -115,7 +116,8 @@ import Testing
             ])
     }
 
-    @Test func waitingForARefresh() async throws {
+    @Test("An observer hears that a request waits for a refresh, and of the refresh itself")
+    func waitingForARefresh() async throws {
         let session = try SessionFixture(lifetime: 0)
         let call = call(atom(session))
         await session.refresh().grant(1)
@@ -143,7 +145,8 @@ import Testing
         #expect(numbers == [1, 1])
     }
 
-    @Test func aRefreshThatFails() async throws {
+    @Test("An observer hears of a refresh that fails and of its request's failure")
+    func aRefreshThatFails() async throws {
         let session = try SessionFixture(lifetime: 0)
         let call = call(atom(session))
         await session.refresh().deny("invalid_grant")
@@ -178,7 +181,7 @@ import Testing
         #expect(observer.summaries.last?.bytesReceived == 5)
     }
 
-    @Test func waitingForASlot() async throws {
+    @Test("An observer hears that a request waits for a slot and then goes on") func waitingForASlot() async throws {
         let session = try SessionFixture()
         let atom = atom(session) { $0.maximumExchangesPerOrigin = 1 }
         let calls = [call(atom, "/0"), call(atom, "/1")]
@@ -350,7 +353,8 @@ import Testing
         #expect(order.value == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
     }
 
-    @Test func measurementsOfARealConnection() async throws {
+    @Test("The measurements of a real connection tell its address, its times and its reuse")
+    func measurementsOfARealConnection() async throws {
         #if os(Linux)
             let server = try LoopbackServer { _ in .json("{}") }
             defer { server.stop() }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A server's response", .limited)
 struct AtomResponseTests {
-    @Test("From 200 to 299 is a success, all else and nothing a failure")
+    @Test("A status from 200 to 299 is a success, any other or none is a failure")
     func statusRanges() {
         for status in -1...1_000 {
             let response = AtomResponse(statusCode: status)
@@ -48,7 +48,7 @@ struct AtomResponseTests {
         #expect(response.url == url)
     }
 
-    @Test("Without a status or a URL there is none")
+    @Test("Foundation's response is nil without a status, but not without a URL")
     func noHTTPResponse() throws {
         let url = try #require(URL(string: "https://a.example/"))
         #expect(AtomResponse(statusCode: nil, url: url).httpResponse == nil)

@@ -32,7 +32,7 @@ struct ConnectivityTests {
         }
     }
 
-    @Test("Other failures aren't")
+    @Test("Other failures are no failures of the connection")
     func others() {
         for error in [
             AtomError.session(URLError(.timedOut)), .session(URLError(.secureConnectionFailed)),

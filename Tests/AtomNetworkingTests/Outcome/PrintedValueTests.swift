@@ -10,7 +10,7 @@ import Testing
 /// G13: everything that an app or a debugger can print.
 @Suite("No value shows a secret, however it is printed", .limited)
 struct PrintedValueTests {
-    @Test("What a service keeps, while and after it refreshes")
+    @Test("A printed service shows no secret, also while and after it refreshes")
     func service() async throws {
         let basic = Atom(
             serviceConfiguration: ServiceConfiguration(
@@ -29,7 +29,7 @@ struct PrintedValueTests {
         expectNone(of: everyRendering(of: task), toContain: "\"A0\"")
     }
 
-    @Test("What a request is made of")
+    @Test("A printed request and its parts show no secret")
     func requests() throws {
         let base = try BaseURL(host: "a.example")
         let request = try TransportRequest(
@@ -46,7 +46,7 @@ struct PrintedValueTests {
     }
 
     @Test(
-        "A body inside a method",
+        "A printed method doesn't show the body inside it",
         arguments: [
             HTTPMethod.post(Data("hunter2".utf8)), .put(Data("hunter2".utf8)), .patch(Data("hunter2".utf8)),
             .delete(Data("hunter2".utf8)), .token("PROPFIND", Data("hunter2".utf8)),
@@ -58,7 +58,7 @@ struct PrintedValueTests {
         #expect(method.description == "\(method.name) (7 bytes)")
     }
 
-    @Test("What is on its way, as a transport sees it and as it is kept for a retry")
+    @Test("Printed attempts and transport events show no secret")
     func exchange() throws {
         let secret = Data("hunter2".utf8)
         let endpoint = RecordingEndpoint(
@@ -79,7 +79,7 @@ struct PrintedValueTests {
         expectNone(of: everyRendering(of: fields) + fields.flatMap { everyRendering(of: $0) }, toContain: "d41d8cd")
     }
 
-    @Test("What describes a service, its session and what happens to it")
+    @Test("Printed credentials, configurations and session events show no secret")
     func values() throws {
         struct Chatty: Error { var text = "hunter2" }
         let tokens = TokenCredential(
@@ -106,7 +106,7 @@ struct PrintedValueTests {
         expectNone(of: renderings, toContain: "hunter2")
     }
 
-    @Test("What a provider passes on of a server's own words")
+    @Test("A printed OAuth error of a provider shows no secret from the server's words")
     func foreignOAuthError() {
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
         let error = OAuthError(

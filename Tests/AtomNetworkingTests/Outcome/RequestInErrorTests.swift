@@ -51,7 +51,7 @@ struct RequestInErrorTests {
         #expect(!"\(error) \((error as NSError).userInfo)".contains("hunter2"), sourceLocation: sourceLocation)
     }
 
-    @Test("Whatever fails, and however it is asked for")
+    @Test("An error names its request, whatever fails and however it is asked for")
     func kinds() async throws {
         expectNamed(try await error(.status(404)) { try await $0.resume() }, "the server answered HTTP 404")
         expectNamed(

@@ -34,7 +34,7 @@ struct SecrecyTests {
     private struct Accepted: Error {}
 
     @Test(
-        "User information, a query and a fragment in a host",
+        "An error about a host doesn't show its user information, query or fragment",
         arguments: [
             "user:hunter2@api.example.com", "https://user:hunter2@api.example.com", "user:hunter2@api.example.com/v1",
             "https://user:hun/hunter2@api.example.com", "user:p@hunter2/x@api.example.com",
@@ -48,7 +48,7 @@ struct SecrecyTests {
     }
 
     @Test(
-        "A query, a fragment and user information in a path",
+        "An error about a path doesn't show its user information, query or fragment",
         arguments: [
             "/v1?token=hunter2", "/v1?a=b&api_key=hunter2", "/v1#access_token=hunter2", "/v1?a#hunter2",
             "https://user:hunter2@api.example.com/v1", "https://api.example.com/v1?token=hunter2", "v1?hunter2",
@@ -58,7 +58,7 @@ struct SecrecyTests {
     }
 
     @Test(
-        "A token in a header's value, or where the name should be",
+        "An error about a header field doesn't show a token in its value or name",
         arguments: [
             HeaderItem(name: "Authorization", value: "Bearer hunter2\r\n"),
             HeaderItem(name: "Authorization", value: "hunter2\0"), HeaderItem(name: "Host", value: "hunter2\n"),
@@ -73,7 +73,7 @@ struct SecrecyTests {
         expectNone(of: everyRendering(of: HeaderItem(name: "X", value: "hunter2")), toContain: "hunter2")
     }
 
-    @Test("A password, in either part of a credential that is refused")
+    @Test("An error about a refused credential doesn't show the password in either part")
     func credential() throws {
         for credential in [
             BasicCredential(password: "hunter2", username: "a:hunter2"),
@@ -84,7 +84,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("Body, header values and query of an answer")
+    @Test("An error with a response doesn't show its body, header values or query")
     func response() {
         Self.expectSilence(
             .response(
@@ -96,7 +96,7 @@ struct SecrecyTests {
                     ]), url: URL(string: "https://u:hunter2@a.example/?t=hunter2"))))
     }
 
-    @Test("A credential or a cookie that the server repeats in plain words", arguments: [200, 401, 404])
+    @Test("An error doesn't show a credential or a cookie that the server repeats", arguments: [200, 401, 404])
     func repeated(status: Int) async throws {
         struct Page: Requestable {
             var headerItems: [HeaderItem]?
@@ -125,7 +125,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("The words of a server that may have read what nobody knows")
+    @Test("An error doesn't show words of a server that may repeat a secret unknown to the SDK")
     func repeatedUnknown() async throws {
         struct Page: Requestable {
             var text = "/x"
@@ -160,7 +160,7 @@ struct SecrecyTests {
         Self.expectSilence(AtomError.response(response))
     }
 
-    @Test("A stream's iterator that is printed")
+    @Test("A stream's iterator that is printed shows no secret")
     func iterator() async throws {
         let (atom, _) = Atom.scripted(
             .events(["a"]),
@@ -174,7 +174,7 @@ struct SecrecyTests {
         #expect(!dumped.contains(encoded) && !dumped.contains("hunter2"))
     }
 
-    @Test("The URL that Foundation notes in an error, and an error of a transport's own")
+    @Test("An error shows neither the URL that Foundation notes in it nor a transport's own text")
     func session() throws {
         struct Chatty: Error, CustomStringConvertible, LocalizedError {
             var description: String { "hunter2" }
@@ -198,7 +198,7 @@ struct SecrecyTests {
         ((error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
     }
 
-    @Test("Underlying errors, for apps that print the payload of a case")
+    @Test("Underlying errors show no secret to apps that print the payload of a case")
     func underlying() throws {
         let address = "https://u:hunter2@a.example/?hunter2"
         let notes: [String: Any] = [
@@ -255,7 +255,7 @@ struct SecrecyTests {
     }
 
     @Test(
-        "Values of a body that could not be decoded",
+        "An error doesn't show the values of a body that could not be decoded",
         arguments: [
             #"{"cabin":"hunter2"}"#, #"{"cabin":["hunter2"]}"#, #"{"row":"hunter2"}"#, #"{"row":31337}"#,
             #"{"id":"hunter2"}"#, #"{"site":"http://[hunter2"}"#, #"{"born":"hunter2"}"#, #"{"bag":"hunter2"}"#,
@@ -278,7 +278,7 @@ struct SecrecyTests {
     }
 
     @Test(
-        "A key that echoes a token, in the outline and in the place",
+        "A key that echoes a token is hidden in the outline and in the place of an error",
         arguments: [
             #"{"4eC39HqLyjWDarjtT1zdp7dc":"x"}"#, #"{"seats":1,"4eC39HqLyjWDarjtT1zdp7dc":{"a":1}}"#,
             #"{"4eC39HqLyjWDarjtT1zdp7dc":null}"#, #"{"\u0034eC39HqLyjWDarjtT1zdp7dc":"x"}"#,
@@ -318,7 +318,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("A model's own decoding error with a value in its text", arguments: ["1", "2", "3", "4"])
+    @Test("A model's own decoding error doesn't show the value in its text", arguments: ["1", "2", "3", "4"])
     func quotingModel(kind: String) throws {
         let response = AtomResponse(data: Data("\"\(kind)hunter2\"".utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in
@@ -329,7 +329,7 @@ struct SecrecyTests {
         expectNone(of: everyRendering(of: cause), toContain: "hunter2")
     }
 
-    @Test("An error of another type that a model throws")
+    @Test("An error of another type that a model throws is named, and its value isn't shown")
     func foreignError() throws {
         let response = AtomResponse(data: Data(#""hunter2""#.utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in

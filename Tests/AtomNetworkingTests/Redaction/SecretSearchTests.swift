@@ -23,7 +23,7 @@ struct SecretSearchTests {
     }
 
     @Test(
-        "Tokens of the kinds that servers issue do",
+        "Tokens of the kinds that servers issue look like tokens and are hidden",
         arguments: [
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "eyJhbGciOiJub25lIn0.e30.",
             "ya29.a0AfB_byC3dEfGhIjKlMnOpQrStUvWxYz0123456789", "1//0gLxAbCdEfGh1jKlMnOpQrStUvWxYz",

@@ -107,7 +107,7 @@ struct EndpointSpellingTests {
     private static let nothing = "GET \(server)/"
 
     @Test(
-        "Seen",
+        "A member in a natural spelling is seen in the line of the request",
         arguments: [
             Row(StoredMethod(), "POST \(server)/"),
             Row(NamedMethod(), "PUT \(server)/"),
@@ -137,7 +137,7 @@ struct EndpointSpellingTests {
     }
 
     @Test(
-        "Found by checkEndpoint, and missing in the line of the request",
+        "A member that isn't read is found by checkEndpoint and missing in the request's line",
         arguments: [
             Row(DictionaryOfQuery(), "queryItems"), Row(QueryOfFoundation(), "queryItems"),
             Row(DictionaryOfFields(), "headerItems"), Row(NamedHeaders(), "headers"),
@@ -152,7 +152,7 @@ struct EndpointSpellingTests {
     }
 
     @Test(
-        "Missing in the line of the request",
+        "Only the request's line shows that a computed member of another type or name isn't read",
         arguments: [ComputedQuery(), ComputedMethod(), FunctionOfPath(), Router.seats] as [any Requestable])
     func missing(_ endpoint: any Requestable) async throws {
         #expect(try await Self.line(of: endpoint) == Self.nothing)

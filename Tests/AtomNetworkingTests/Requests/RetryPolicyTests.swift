@@ -18,7 +18,7 @@ struct RetryPolicyTests {
         Setback(.status(code), delivery: .answered, serverDelay: serverDelay)
     }
 
-    @Test("Draws the same delays as botocore's retries of 2026")
+    @Test("A policy draws the same delays as botocore's retries of 2026")
     func delays() throws {
         let draws = try BotocoreDraws()
         let policy = RetryPolicy(maximumAttempts: 20)
@@ -34,7 +34,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test("Has the arguments of those retries")
+    @Test("The standard policy has the arguments of botocore's retries")
     func arguments() {
         let standard = RetryPolicy.standard
         #expect(standard.maximumAttempts == 3)
@@ -49,7 +49,7 @@ struct RetryPolicyTests {
         #expect(standard.cost(after: Self.status(503, serverDelay: .seconds(1))) == 5)
     }
 
-    @Test("Of failed refreshes only those that the app's developers can mend last")
+    @Test("A failed refresh is temporary unless the app's developers have to mend it")
     func temporaryFailures() {
         func refreshFailed(_ cause: any Error) -> AtomError {
             .authentication(.refreshFailed(cause: cause, retryAt: nil, delivery: .maybeSent))

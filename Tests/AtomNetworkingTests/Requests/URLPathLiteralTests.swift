@@ -49,7 +49,7 @@ struct URLPathLiteralTests {
         #expect(try await Self.sent("/f/\(value)/s") == path)
     }
 
-    @Test("Numbers, UUIDs, raw values, parts of a segment and whole paths")
+    @Test("Numbers, UUIDs, raw values, parts of a segment and whole paths may be values")
     func otherValues() async throws {
         let id = UUID()
         #expect(try await Self.sent("/a/\(12)/\(id)/\(Cabin.first)") == "/a/12/\(id.uuidString)/first%20class")

@@ -89,7 +89,7 @@ struct SharingCancellationTests {
         #expect(await call.status() == 200)
     }
 
-    @Test("Somebody joins and leaves while the exchange is being started")
+    @Test("A caller who joins and leaves while the exchange is being started harms nobody else")
     func whileItIsStarted() async throws {
         let atom = Locked<Atom?>(nil)
         let joined = Locked<[Call]>([])

@@ -10,7 +10,7 @@ struct SharingModelTests {
     }
 
     @Test(
-        "Keeps every rule in every state that is walked",
+        "Every rule of sharing holds in every state that the model reaches",
         arguments: [
             Settings(things: [0, 0], signIns: 1), Settings(things: [0, 0, 0], signIns: 1),
             Settings(things: [0, 0, 1], signIns: 1), Settings(things: [0, 0, 1], signIns: 2),
@@ -20,7 +20,7 @@ struct SharingModelTests {
             .expectEveryRule(settings.testDescription)
     }
 
-    @Test("Finds a planted bug", arguments: PlantedSharingBug.allCases)
+    @Test("The model finds each bug that is planted in it", arguments: PlantedSharingBug.allCases)
     func plantedBug(bug: PlantedSharingBug) async {
         await SharingWorld(things: [0, 0, 1], signIns: 1, bug: bug).expectBug("\(bug)")
     }

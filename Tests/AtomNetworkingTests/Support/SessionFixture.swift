@@ -84,7 +84,7 @@ struct SessionFixture {
     ///
     /// A request of those who waited may be answered before the last of them is sent.
     func queueIsOver() async {
-        #expect(await eventually { atom.manager.session?.guarded.with { $0.isReleasing } != true })
+        #expect(await eventually { atom.manager.session?.gate.with { $0.isReleasing } != true })
     }
 
     /// Waits for the refresh with this index.

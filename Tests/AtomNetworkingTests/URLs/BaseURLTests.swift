@@ -5,7 +5,7 @@ import Testing
 @Suite("A base URL from its text", .limited)
 struct BaseURLTests {
     @Test(
-        "Scheme, host and port",
+        "A scheme, a host and an optional port make a base URL",
         arguments: [
             ("https://api.example.com", "https://api.example.com"), ("http://a.example/", "http://a.example"),
             ("HTTPS://A.example:8443/", "https://A.example:8443"), ("http://127.0.0.1:80", "http://127.0.0.1:80"),
@@ -54,7 +54,7 @@ struct BaseURLTests {
     }
 
     @Test(
-        "Others aren't",
+        "Other hosts aren't this machine",
         arguments: [
             "localhost.example", "notlocalhost", "a.localhost", "128.0.0.1",
             "127.0.0", "127.0.0.0.1", "127.0.0.1.example",

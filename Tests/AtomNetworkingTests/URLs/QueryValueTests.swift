@@ -9,7 +9,7 @@ private enum Rank: Int, QueryValue { case second = 2 }
 struct QueryValueTests {
     private static func texts(_ items: [QueryItem]) -> [String] { items.map { "\($0.name)=\($0.value)" } }
 
-    @Test("Numbers, Booleans, dates, UUIDs and raw values in a literal")
+    @Test("A literal turns numbers, Booleans, dates, UUIDs and raw values into query items")
     func literal() {
         let id = UUID()
         let name = "x"
@@ -60,7 +60,7 @@ struct QueryValueTests {
             ])
     }
 
-    @Test("One item, and the items of one name")
+    @Test("One value makes an item, an array makes items of one name, and nil makes none")
     func items() {
         #expect(QueryItem(name: "a", value: 2).value == "2")
         #expect(QueryItem(name: "a", value: true).value == "true")

@@ -285,7 +285,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test(arguments: TransportUnderTest.all)
+    @Test("A complete partial file is gone on with, and a longer one begins anew", arguments: TransportUnderTest.all)
     func aPartialFileThatIsCompleteOrTooLong(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")

@@ -149,7 +149,7 @@
         }
 
         @Test(
-            "So are credentials that a proxy would get cut",
+            "Credentials that a proxy would get cut are refused without being shown",
             arguments: [(nil, "hush"), ("hush:er", "x"), ("user", "hu\0sh"), ("us\ner", nil)] as [(String?, String?)])
         func invalidProxyCredentials(username: String?, password: String?) {
             let make = { () throws(AtomError) in
@@ -194,7 +194,7 @@
         }
 
         @Test(
-            "Others aren't",
+            "A host that only resembles a loopback host isn't one",
             arguments: [
                 "localhost.example", "notlocalhost", "128.0.0.1", "127.0.0.1.example", "[::2]", "0.0.0.0", "a_proxy",
                 "user:localhost@gateway", "localhost@gateway/localhost",

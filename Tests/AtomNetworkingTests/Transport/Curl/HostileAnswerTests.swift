@@ -322,7 +322,7 @@
 
         // MARK: - The answers that end the process in Foundation
 
-        @Test("The answers that end the process in Foundation: an end in the middle of the head")
+        @Test("A response that ends in the middle of its head is a lost connection")
         func anEndInTheMiddleOfTheHead() async throws {
             let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nA: b") }
             defer { server.stop() }
@@ -332,7 +332,7 @@
             #expect(outcome.error?.description.contains("before the whole head") == true)
         }
 
-        @Test("The answers that end the process in Foundation: a chunked body with trailers")
+        @Test("A chunked body with trailers arrives, and the trailers are no header fields")
         func aChunkedBodyWithTrailers() async throws {
             let answer = LoopbackServer.Response.chunked([Data("hi".utf8)], trailers: [("X-Checksum", "1")])
             let server = try LoopbackServer { _ in answer }
@@ -342,7 +342,7 @@
             #expect(outcome.response?.headerFields["X-Checksum"] == nil)
         }
 
-        @Test("The answers that end the process in Foundation: a location with a zone")
+        @Test("A redirect to an IPv6 address with a zone ends as a response or an error")
         func aLocationWithAZone() async throws {
             let server = try LoopbackServer { _ in .redirect(302, location: "//[::1%25eth0]:80/x") }
             defer { server.stop() }

@@ -12,7 +12,8 @@ import Testing
     /// fixed (swift-corelibs-foundation #5285), and then belongs to the other
     /// suites.
     @Suite(.limited) struct FoundationTrapTests {
-        @Test func anEndInTheMiddleOfTheHead() async {
+        @Test("Foundation on Linux ends the process when a response ends in the middle of its head")
+        func anEndInTheMiddleOfTheHead() async {
             await withKnownIssue("Transfer completed, but there's no response") {
                 await #expect(processExitsWith: .success) {
                     let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nA: b") }
@@ -22,7 +23,8 @@ import Testing
             }
         }
 
-        @Test func aChunkedBodyWithTrailers() async {
+        @Test("Foundation on Linux ends the process when a chunked body has trailers")
+        func aChunkedBodyWithTrailers() async {
             await withKnownIssue("Transfer completed, but there's no response") {
                 await #expect(processExitsWith: .success) {
                     let answer = LoopbackServer.Response.chunked([Data("hi".utf8)], trailers: [("X-Checksum", "1")])
@@ -33,7 +35,8 @@ import Testing
             }
         }
 
-        @Test func aLocationWithAZone() async {
+        @Test("Foundation on Linux ends the process when a redirect leads to an address with a zone")
+        func aLocationWithAZone() async {
             await withKnownIssue("Invalid URL") {
                 await #expect(processExitsWith: .success) {
                     let server = try LoopbackServer { _ in .redirect(302, location: "//[::1%25eth0]:80/x") }
