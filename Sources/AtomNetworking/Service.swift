@@ -172,7 +172,7 @@ public final class Service: Sendable {
     public func resume(
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        start(.completion(onQueue(completion)))
+        start(.dispatched(completion))
     }
 
     /// Sends the request and calls the completion once with the response.
@@ -210,6 +210,7 @@ public final class Service: Sendable {
     }
 
     /// Nobody joins a request whose progress is asked for.
+    @inline(__always)
     private func run(
         _ request: consuming PreparedRequest, listener: Exchange.Listener, progress: ProgressReporter?
     ) -> any RunningRequest {
@@ -248,7 +249,7 @@ public final class Service: Sendable {
         do {
             return ServiceTask(run(try manager.prepare(requestable), listener: listener, progress: progress))
         } catch {
-            listener.tell(.failure(error))
+            listener.tell(.failure(error), manager)
             return ServiceTask(nil)
         }
     }
@@ -260,7 +261,7 @@ public final class Service: Sendable {
         { [queue = manager.dispatchQueue, handler = manager.resultHandler] result in
             queue.async {
                 completion(result)
-                Self.hasTold(result, handler, queue)
+                AtomNotification.hasTold(result, handler, on: queue)
             }
         }
     }
@@ -272,17 +273,9 @@ public final class Service: Sendable {
             // Not over the main queue: a program may give the main actor another executor.
             Task { @MainActor in
                 completion(result)
-                Self.hasTold(result, handler, queue)
+                AtomNotification.hasTold(result, handler, on: queue)
             }
         }
-    }
-
-    /// Tells those who come after the app's completion.
-    private static func hasTold<T>(
-        _ result: Result<T, AtomError>, _ handler: (@Sendable () -> Void)?, _ queue: DispatchQueue
-    ) {
-        handler?()
-        if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
     }
 }
 

@@ -8,6 +8,14 @@ enum AtomNotification {
     static let didFailToAuthorizeRequest = Notification.Name("com.alaskaair.atom.didFailToAuthorizeRequest")
     static let didFailToRefreshAccessToken = Notification.Name("com.alaskaair.atom.didFailToRefreshAccessToken")
 
+    /// An app's completion has been called: tells the app's handler and its observers, in this order.
+    static func hasTold<T>(
+        _ result: Result<T, AtomError>, _ handler: (@Sendable () -> Void)?, on queue: DispatchQueue
+    ) {
+        handler?()
+        if case .failure(let error) = result { announceRefusal(error, on: queue) }
+    }
+
     /// Posts that the server's final answer was 401, if it was.
     static func announceRefusal(_ error: AtomError, on queue: DispatchQueue) {
         // A 401 of the token endpoint is announced once for all who waited.

@@ -75,7 +75,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         stream = request.body?.isStream == true ? request.body : nil
         switch listener {
         case .awaiting, .awaitingAnyLate: isAwaited = true
-        case .completion: isAwaited = false
+        case .completion, .dispatched: isAwaited = false
         }
         // The answer holds the successor of a refresh token that may be spent, so it is never thrown away.
         let outlivesDeadline = request.purpose == .token
@@ -677,7 +677,7 @@ extension Exchange {
         listener?.close()
         progress?.end()
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
-        if let listener { return listener.tell(outcome) }
+        if let listener { return listener.tell(outcome, manager) }
         var outcome = Optional(outcome)
         content.withLock { $0.awaited.settle(&outcome) }?.resume()
     }

@@ -124,6 +124,7 @@ final class RequestableQueueManager: Sendable {
     var signsRequests: Bool { session != nil || basicAuthorization != nil }
 
     /// Reads and validates an endpoint, in the caller's isolation.
+    @inline(__always)
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         try preparation.prepare(requestable)
     }

@@ -51,7 +51,7 @@ final class SharedCaller: EventTeller {
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
         // It is let go of when it is told: it may hold whoever holds this object.
         let listener = state.withLock { $0.listener.take() }
-        guard case .awaiting? = listener else { return listener?.tell(outcome) ?? () }
+        guard case .awaiting? = listener else { return listener?.tell(outcome, manager) ?? () }
         var outcome = Optional(outcome)
         state.withLock { $0.awaited.settle(&outcome) }?.resume()
     }
