@@ -168,10 +168,10 @@ extension Cookie {
     }
 
     /// A domain must be the host or a parent domain with at least two labels:
-    /// only the host itself may set a cookie for `com` or `localhost`.
+    /// only the host itself may set a cookie for `com`, `localhost`, or a name with a dot at its end, such as `com.`.
     private static func scope(of domain: String?, host: String) -> (domain: String, isHostOnly: Bool)? {
         guard let domain else { return (host, true) }
-        let isShort = !domain.utf8.contains(UInt8(ascii: "."))
+        let isShort = !domain.utf8.contains(UInt8(ascii: ".")) || domain.utf8.last == UInt8(ascii: ".")
         if domain == host, isShort || isAddress(host) { return (host, true) }
         return !isShort && Self.host(host, matches: domain) ? (domain, false) : nil
     }

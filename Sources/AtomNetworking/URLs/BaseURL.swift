@@ -11,13 +11,14 @@ public enum BaseURLScheme: String, Sendable, Hashable, CaseIterable {
 
 /// The scheme, host and port of a server.
 ///
-/// A host is a name of dot-separated labels, each of 1 to 63 letters, digits and inner hyphens, 253 octets in all (RFC
-/// 1123 §2.1), an IPv4 address, or an IPv6 address in brackets (RFC 3986 §3.2.2).
+/// A host is a name of dot-separated labels, each of 1 to 63 letters, digits, underscores and inner hyphens, 253 octets
+/// in all (RFC 1123 §2.1), an IPv4 address, or an IPv6 address in brackets (RFC 3986 §3.2.2). A name may end with a dot;
+/// it is another origin then.
 public struct BaseURL: Sendable, Hashable {
     /// The scheme.
     public let scheme: BaseURLScheme
 
-    /// The host as given; an IPv6 address includes its brackets.
+    /// The host as given, also with a dot at its end; an IPv6 address includes its brackets.
     public let host: String
 
     /// The port as given, or `nil` for the scheme's default port.

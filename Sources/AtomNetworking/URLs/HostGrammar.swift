@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rules for the host of a URL (RFC 3986 §3.2.2, RFC 1123 §2.1).
+/// The rules for the host of a URL (RFC 3986 §3.2.2, RFC 1123 §2.1); underscores are in names of the DNS (RFC 2181 §11).
 enum HostGrammar {
     /// The rule that the host breaks, if it does, with the fix where there is one.
     static func violation(in host: String) -> String? {
@@ -12,7 +12,10 @@ enum HostGrammar {
         return host.contains("://") ? "the scheme is a separate parameter; remove it from the host" : reason
     }
 
-    private static func violation(inName bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    private static func violation(inName name: UnsafeBufferPointer<UInt8>) -> String? {
+        // A dot at the end only says that the name is complete (RFC 3986 §3.2.2).
+        let isAbsolute = name.last == UInt8(ascii: ".")
+        let bytes = UnsafeBufferPointer(rebasing: name.dropLast(isAbsolute ? 1 : 0))
         guard bytes.count <= 253 else { return "a host has at most 253 octets" }
 
         var labelLength = 0
@@ -25,7 +28,7 @@ enum HostGrammar {
                 labelLength = 0
             case UInt8(ascii: "-") where labelLength == 0:
                 return "a label can't begin with a hyphen"
-            case let byte where ByteSet.alphanumeric.contains(byte) || byte == UInt8(ascii: "-"):
+            case let byte where labelBytes.contains(byte):
                 if labelLength == 0 { labelStart = byte }
                 labelLength += 1
             default:
@@ -35,8 +38,10 @@ enum HostGrammar {
         }
         if let reason = violation(atEndOfLabel: labelLength, last: previous) { return reason }
         // Every number begins with a digit, in every base.
-        return (0x30...0x39).contains(labelStart) ? violation(inNumbersOf: bytes[...]) : nil
+        return (0x30...0x39).contains(labelStart) ? violation(inNumbersOf: bytes[...], isAbsolute) : nil
     }
+
+    private static let labelBytes = ByteSet.alphanumeric.union("-_")
 
     private static func violation(atEndOfLabel length: Int, last: UInt8) -> String? {
         switch length {
@@ -51,15 +56,14 @@ enum HostGrammar {
         case UInt8(ascii: "/"): "a host contains no slash; use a path for what follows it"
         case UInt8(ascii: ":"): "a host contains no colon; use the port parameter; an IPv6 address needs brackets"
         case UInt8(ascii: "@"): "a host contains no user information"
-        case UInt8(ascii: "_"): "an underscore isn't allowed in a host name; use a name with hyphens, or the address"
         case 0x80...: "write letters outside ASCII in their xn-- form (RFC 5891)"
-        default: "a label consists of letters, digits and inner hyphens"
+        default: "a label consists of letters, digits, underscores and inner hyphens"
         }
     }
 
     /// A host whose last label is a number must be an IPv4 address: resolvers
     /// would read `127.1` or `0x7f000001` as an address.
-    private static func violation(inNumbersOf bytes: Bytes) -> String? {
+    private static func violation(inNumbersOf bytes: Bytes, _ isAbsolute: Bool) -> String? {
         var labels = 0
         var areNumbersRight = true
         var rest = bytes
@@ -69,6 +73,7 @@ enum HostGrammar {
             areNumbersRight = areNumbersRight && isOctet(label)
             guard label.endIndex < rest.endIndex else {
                 guard isNumber(label) else { return nil }
+                if isAbsolute { return "an IPv4 address has no dot at its end; remove it" }
                 return labels == 4 && areNumbersRight
                     ? nil : "an IPv4 address has four numbers of 0…255 without leading zeros"
             }

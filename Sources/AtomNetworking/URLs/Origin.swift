@@ -1,4 +1,7 @@
 /// Scheme, host and port as they are compared (RFC 6454 §4, RFC 9110 §4.3.1).
+///
+/// A host with a dot at its end is another one, as for browsers: resolvers may complete `files.example` with a domain of
+/// the network, but not `files.example.`, so the two can be two servers.
 struct Origin: Hashable, Sendable {
     let scheme: BaseURLScheme
     let host: String
@@ -10,7 +13,8 @@ struct Origin: Hashable, Sendable {
     /// `host:port`, without the scheme's default port.
     var hostAndPort: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
 
-    /// Whether it is on this device; names below `localhost` aren't: libcurl before 7.85 and others ask the DNS.
+    /// Whether it is on this device; `localhost.` and names below `localhost` aren't: glibc, also under an older libcurl,
+    /// asks the DNS for them.
     var isLoopback: Bool {
         guard host.utf8.starts(with: "127.".utf8) else { return host == "localhost" || host == "[::1]" }
         // Byte by byte: to split the text took 6,000 instructions of each request.

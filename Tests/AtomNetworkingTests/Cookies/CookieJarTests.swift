@@ -50,6 +50,14 @@ import Testing
         #expect(sent()?.utf8.elementsEqual("\u{E9}=3; e\u{301}=2".utf8) == true)
     }
 
+    @Test mutating func aHostWithADotAtItsEndIsAnotherHost() {
+        set("a=1", "b=2; Domain=example.com", from: "https://a.example.com/")
+        set("c=3", "d=4; Domain=a.example.com.", "e=5; Domain=com.", from: "https://a.example.com./")
+        #expect(sent(to: "https://a.example.com/") == "a=1; b=2")
+        #expect(sent(to: "https://a.example.com./") == "c=3; d=4")
+        #expect(sent(to: "https://b.example.com./") == nil)
+    }
+
     @Test mutating func aDomainGoesWithTheHostsBelowIt() {
         set("a=1", "b=2; Domain=example.com", "c=3; Domain=a.example.com")
         #expect(sent(to: "https://a.example.com/") == "a=1; b=2; c=3")

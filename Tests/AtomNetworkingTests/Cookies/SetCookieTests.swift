@@ -37,6 +37,25 @@ import Testing
         #expect(cookie?.isHostOnly == true)
     }
 
+    @Test(
+        "A host with a dot at its end sets cookies for itself alone: com. isn't above it",
+        arguments: [
+            ("n=v", true), ("n=v; Domain=a.example.com.", true), ("n=v; Domain=.A.example.com.", true),
+            ("n=v; Domain=example.com.", false), ("n=v; Domain=com.", false), ("n=v; Domain=.", false),
+            ("n=v; Domain=a.example.com", false), ("n=v; Domain=example.com", false),
+        ])
+    func lastDot(line: String, isTaken: Bool) {
+        let cookie = cookie(line, "http://a.example.com./")
+        #expect(cookie?.domain == (isTaken ? "a.example.com." : nil))
+        #expect(cookie?.isHostOnly != false)
+    }
+
+    @Test(arguments: ["my_service", "a_b.example.com", "_a_.example.com"])
+    func aHostMayHaveUnderscores(host: String) {
+        #expect(cookie("n=v", "http://\(host)/")?.domain == host)
+        #expect(cookie("n=v; Domain=\(host)", "http://\(host)/")?.domain == host)
+    }
+
     @Test func aHostThatEndsInADigitIsNoAddress() {
         #expect(cookie("n=v; Domain=b.node1", "http://a.b.node1/")?.isHostOnly == false)
         #expect(cookie("n=v; Domain=0.0.1", "http://127.0.0.1/") == nil)

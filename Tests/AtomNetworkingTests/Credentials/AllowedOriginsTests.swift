@@ -86,6 +86,7 @@ import Testing
         arguments: [
             "https://api.example.com", "https://other.example.org:8443", "http://localhost:8080",
             "http://127.0.0.1", "http://127.8.9.1:81", "http://[::1]:8080", "http://LOCALHOST",
+            "https://my_service", "https://api.example.com.",
         ])
     func byDefaultOnlyHTTPSAndThisDevice(base: String) async throws {
         #expect(try await refusal(base, nil) == nil)
@@ -95,6 +96,7 @@ import Testing
     @Test(arguments: [
         "http://api.example.com", "http://127.0.0.1.example.com", "http://localhost.example.com", "http://10.0.0.1",
         "http://0.0.0.0", "http://128.0.0.1", "http://[::2]", "http://notlocalhost", "http://app.localhost",
+        "http://localhost.", "http://my_service",
     ])
     func plainHTTPElsewhereIsRefusedByName(base: String) async throws {
         let refusal = try #require(try await refusal(base, nil))
@@ -108,15 +110,18 @@ import Testing
     @Test func namedOriginsAreTheOnlyOnes() async throws {
         let allowed = AllowedOrigins.only([
             try BaseURL(host: "API.example.com"), try BaseURL(string: "http://nas.home:81"),
+            try BaseURL(string: "http://my_service.:8080"),
         ])
-        for base in ["https://api.example.com", "https://api.example.com:443", "http://nas.home:81"] {
+        for base in [
+            "https://api.example.com", "https://api.example.com:443", "http://nas.home:81", "http://MY_service.:8080",
+        ] {
             #expect(try await refusal(base, allowed) == nil, "\(base)")
         }
     }
 
     @Test(arguments: [
         "https://api.example.org", "http://api.example.com", "https://api.example.com:8443", "http://nas.home",
-        "https://nas.home:81", "http://localhost",
+        "https://nas.home:81", "http://localhost", "https://api.example.com.", "http://nas.home.:81",
     ])
     func anythingElseIsRefused(base: String) async throws {
         let allowed = AllowedOrigins.only([
@@ -170,7 +175,7 @@ import Testing
         "A link to another origin is not signed",
         arguments: [
             "https://files.example.com/x?X-Amz-Signature=a%2Bb", "http://api.example.com/x",
-            "https://api.example.com:8443/",
+            "https://api.example.com:8443/", "https://api.example.com./", "https://files_of.example.com/",
         ])
     func aLinkToAnotherOriginIsNot(reference: String) async throws {
         let request = try await sent(reference)

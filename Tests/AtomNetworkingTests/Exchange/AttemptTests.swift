@@ -72,7 +72,7 @@ struct AttemptTests {
 
     @Test(
         "A redirect that leads nowhere is the caller's",
-        arguments: [nil, "", "ftp://b.example/", "http://b_c.example/"])
+        arguments: [nil, "", "ftp://b.example/", "http://b..example/"])
     func nowhere(_ location: String?) throws {
         for status in [301, 302, 303, 307, 308] {
             #expect(Self.next(try Self.attempt(scheme: .http), status, to: location) == nil)
@@ -83,6 +83,7 @@ struct AttemptTests {
         "Leaving the origin, everything stays but what is known to be harmless",
         arguments: [
             "https://b.example/", "https://a.example:8443/", "https://sub.a.example/", "//b.example/",
+            "https://a.example./", "https://my_service/",
         ])
     func stripping(_ location: String) throws {
         let attempt = try Self.attempt(

@@ -9,6 +9,8 @@ struct BaseURLTests {
         arguments: [
             ("https://api.example.com", "https://api.example.com"), ("http://a.example/", "http://a.example"),
             ("HTTPS://A.example:8443/", "https://A.example:8443"), ("http://127.0.0.1:80", "http://127.0.0.1:80"),
+            ("http://my_service:8080", "http://my_service:8080"), ("https://a.example.", "https://a.example."),
+            ("https://A.example.:8443/", "https://A.example.:8443"),
             ("https://[::1]", "https://[::1]"), ("https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
         ])
     func valid(_ text: String, _ description: String) throws {
@@ -22,7 +24,8 @@ struct BaseURLTests {
             "https://a.example//", "https://a.example?x", "https://a.example#x", "https://user@a.example",
             "https://u:p@a.example", "https://a.example:", "https://a.example:0", "https://a.example:65536",
             "https://a.example:+80", "https://a.example:99999999999999999999", "https://::1", "https://[::1",
-            "https://a b", " https://a.example",
+            "https://a b", " https://a.example", "https://.", "https://a.example..", "https://127.0.0.1.",
+            "https://[::1].", "https://a_b/c",
         ])
     func invalid(_ text: String) {
         do {
@@ -42,6 +45,7 @@ struct BaseURLTests {
             try AuthorizationEndpoint(scheme: .http, host: "a.example", port: 8080, path: "/token").description
                 == "http://a.example:8080/token")
         #expect(try AuthorizationEndpoint(host: "a.example", path: "/t").description == "https://a.example/t")
+        #expect(try AuthorizationEndpoint(host: "key_cloak.", path: "/t").description == "https://key_cloak./t")
     }
 
     @Test(
@@ -56,7 +60,7 @@ struct BaseURLTests {
     @Test(
         "Other hosts aren't this machine",
         arguments: [
-            "localhost.example", "notlocalhost", "a.localhost", "128.0.0.1",
+            "localhost.example", "notlocalhost", "a.localhost", "localhost.", "localhost_", "128.0.0.1",
             "127.0.0", "127.0.0.0.1", "127.0.0.1.example",
             "127.0.0.256", "127.0.256.1", "127.0.0.2561", "127.300.0.1", "127.0.0.", "127.0.0.1.", "127...1",
             "127.0.0.999999999999999999999999", "127.x.0.1", "[::2]", "0.0.0.0", "", ".", "127.",

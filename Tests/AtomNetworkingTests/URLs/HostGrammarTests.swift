@@ -13,6 +13,10 @@ struct HostGrammarTests {
             "api.alaskaair.net", "apple.com", "developer.google.io", "localhost", "nike.nike",
             "a", "A.B.C", "x-y.z", "a--b.example", "xn--bcher-kva.example", "3com.com", "1a", "a1", "127.1.example",
             "0x7f.example", "0xyz", "1.2.3.a", label63, "\(label63).com", octets253,
+            // Docker Compose, the DNS's own names, and names that are complete.
+            "a_b.example", "_dmarc.example", "my_service_", "_", "__.a", "1_2", "0x_1", "a_-_b",
+            "a.", "A.B.", "redis.prod.svc.cluster.local.", "my_service.", "localhost.", "1.2.3.a.", "\(label63).",
+            "\(octets253).",
             "127.0.0.1", "0.0.0.0", "255.255.255.255", "10.0.200.9",
             "[::1]", "[::]", "[2001:db8::7]", "[2001:DB8:0:0:8:800:200C:417A]", "[::ffff:192.0.2.1]", "[fe80::1]",
         ])
@@ -31,21 +35,24 @@ struct HostGrammarTests {
             "/api.alaskaair.net", "apple/", "developer*", "http:localhost", ".com", ".api.alaskaair.net",
             "/alaskaair/", "",
             // Labels.
-            "a..b", "a.", ".", "..", "-a", "a-", "a.-b", "a-.b", "a.b-", "-", label63 + "a", "x.\(label63)a.com",
-            octets253 + "b", "\(octets253.dropLast(2)).com",
+            "a..b", ".", "..", "a..", "..a", ".a.", "-a", "a-", "a.-b", "a-.b", "a.b-", "-", "a-.", "-.", "-_", "_-",
+            label63 + "a", label63 + "a.", "x.\(label63)a.com", octets253 + "b", octets253 + "b.", "\(octets253)..",
+            "\(octets253.dropLast(2)).com",
             // Characters.
-            "a_b.example", "_dmarc.example", "a b", " a", "a ", "a\n", "a\r\nb", "a\t", "a\0", "\0", "\u{7F}",
+            "a b", " a", "a ", "a\n", "a\r\nb", "a\t", "a\0", "\0", "\u{7F}",
             "bücher.example", "пример.рф", "例え.jp", "a\u{3002}b", "a%2eb", "a?b", "a#b", "a\\b", "a@b", "u:p@a",
             "a:80", "https://a", "a/b", "::1", "a,b", "a;b", "a=b", "a+b", "a~b", "(a)", "a!", "a$", "a&b", "'a'",
             "\"a\"", "<a>", "{a}", "a|b", "a^b", "`a`",
             // Numbers.
             "256.0.0.1", "1.2.3.256", "1.2.3", "1.2.3.4.5", "1", "127.1", "0x7f.1", "0x7f000001", "127.0.0.0x1",
             "1.2.3.0xG.0x", "01.2.3.4", "1.2.3.04", "1.2.3.00", "0x", "a.1", "a.b.c.0x1F", "99999999999999999999",
-            "1.2.3.99999999999999999999", "1.2.3.4.", "1.0x2.3.4", "0X7F.1", "1.2.3.+4",
+            "1.2.3.99999999999999999999", "1.2.3.4.", "127.0.0.1.", "127.1.", "1.", "0x7f000001.", "a.1.", "1.0x2.3.4",
+            "0X7F.1", "1.2.3.+4",
             // Brackets.
             "[", "]", "[]", "[::1", "::1]", "[::1]:80", "[::1]a", "[:::1]", "[1::2::3]", "[12345::]", "[g::]",
             "[127.0.0.1]", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[v1.a]", "[a.example]", "[::1\0]", "[ ::1]",
-            "[::1 ]", "[::1/64]", "[[::1]]", "[\u{301}::1]", "[\u{FE0F}::1]", "[1:2:3:4:5:6:7:8:9]", "[::256.0.0.1]",
+            "[::1].", "[::1.]", "[::1 ]", "[::1/64]", "[[::1]]", "[\u{301}::1]", "[\u{FE0F}::1]", "[1:2:3:4:5:6:7:8:9]",
+            "[::256.0.0.1]",
         ])
     func invalidHost(_ host: String) {
         guard case .invalidBaseURL(let violation) = refusal(of: { () throws(AtomError) in try BaseURL(host: host) })
@@ -62,20 +69,21 @@ struct HostGrammarTests {
         arguments: [
             ("", "empty"), ("https://a", "scheme"), ("a/b", "path"), ("a:80", "port"), ("::1", "brackets"),
             ("u@a", "user information"),
-            ("a_b", "hyphens"), ("bücher", "xn--"), ("a..b", "empty"), ("-a", "begin"), ("a-", "end"), ("a-.b", "end"),
+            ("bücher", "xn--"), (".", "empty"), ("a..", "empty"), ("127.0.0.1.", "remove"), ("0x7f.", "remove"),
+            ("a..b", "empty"), ("-a", "begin"), ("a-", "end"), ("a-.b", "end"),
             (label63 + "a", "63"), (octets253 + "c", "253"), ("127.1", "four numbers"), ("[::1", "bracket"),
-            ("[fe80::1%1]", "zone"), ("[x]", "IPv6"), ("a b", "letters, digits"),
+            ("[fe80::1%1]", "zone"), ("[x]", "IPv6"), ("a b", "letters, digits, underscores"),
         ])
     func reason(_ host: String, says word: String) throws {
         #expect(try #require(HostGrammar.violation(in: host)).contains(word))
     }
 
-    @Test("A host name contains only ASCII letters, digits, hyphens and dots", arguments: UInt8(0)...255)
+    @Test("A host name contains only ASCII letters, digits, hyphens, underscores and dots", arguments: UInt8(0)...255)
     func everyByte(_ byte: UInt8) {
         let host = "a\(Character(Unicode.Scalar(byte)))b"
         let isFine: Bool =
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E: true
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
             default: false
             }
         #expect((HostGrammar.violation(in: host) == nil) == isFine)
@@ -104,5 +112,7 @@ struct HostGrammarTests {
         #expect(try BaseURL(scheme: .http, host: "api.example.com", port: 443).origin != origin)
         #expect(try BaseURL(host: "api.example.com", port: 8443).origin != origin)
         #expect(try BaseURL(host: "example.com").origin != origin)
+        #expect(try BaseURL(host: "api.example.com.").origin != origin)
+        #expect(try BaseURL(host: "API.example.com.", port: 443).origin.string == "https://api.example.com.")
     }
 }

@@ -45,6 +45,8 @@ struct TargetURLTests {
             ("http://b.example:080/../x/./y", "http://b.example:80/x/y"), ("http://b.example/..", "http://b.example/"),
             ("http://b.example?/../x", "http://b.example/?/../x"), ("  /g  ", "http://a.example/g"),
             ("\t/g", "http://a.example/g"),
+            ("http://b_c/x", "http://b_c/x"), ("//_b_.Example/x", "http://_b_.example/x"),
+            ("https://B.example./x", "https://b.example./x"), ("//b_c.:81", "http://b_c.:81/"),
         ])
     func absolute(_ location: String, is absolute: String) throws {
         #expect(try Self.target().resolving(location: location)?.absoluteString == absolute)
@@ -69,7 +71,8 @@ struct TargetURLTests {
             "ftp://b.example/x", "file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x", "mailto:a@b.example",
             "ws://b.example/", "about:blank", "http:", "http:/x", "http://", "https:///x", "//", "///x", "http://:80/",
             "http://user@/x", "http://b.example:0/", "http://b.example:65536/", "http://b.example:-1/",
-            "http://b.example:x/", "http://b.example:99999999999999999999/", "http://b_c.example/", "http://b%2ec/",
+            "http://b.example:x/", "http://b.example:99999999999999999999/", "http://b.example../", "http://b%2ec/",
+            "http://./", "http://127.0.0.1./", "http://[::1]./",
             "http://a b/", "http://bücher.example/", "http://127.1/", "http://0x7f000001/", "http://[::1/",
             "http://[fe80::1%25eth0]/", "http://[v1.a]/", "http://.b.example/", "http://b..example/", "http://b%00/",
             "http://b.example%0d%0aX/", "http:\\\\b.example", "http://[::1]x/", "http://b.example:8 0/", "1:x", ":80",
@@ -118,7 +121,9 @@ struct TargetURLTests {
         for same in ["http://a.example/x", "HTTP://A.EXAMPLE/x", "http://a.example:80/x", "//a.example", "/x"] {
             #expect(target.resolving(location: same)?.origin == target.origin)
         }
-        for other in ["https://a.example/x", "http://a.example:8080/", "http://b.a.example/", "//example"] {
+        for other in [
+            "https://a.example/x", "http://a.example:8080/", "http://b.a.example/", "//example", "//a.example.",
+        ] {
             #expect(try #require(target.resolving(location: other)).origin != target.origin)
         }
     }

@@ -37,6 +37,8 @@
         var cutsProxyCredentials: Bool { number < 0x07_47_00 }
         /// Whether it takes a proxy's credentials for percent-encoded, before 8.8.
         var decodesProxyCredentials: Bool { number < 0x08_08_00 }
+        /// Whether `Host` lacks the dot at the end of a host, before 7.82.
+        var cutsLastDot: Bool { number < 0x07_52_00 }
         /// Whether a handle may be used for another exchange.
         var usesHandlesAgain: Bool { !(0x07_53_00..<0x08_02_00).contains(number) }
 

@@ -62,9 +62,10 @@
         /// 128 KiB on.
         private func setHeader(_ request: TransportRequest, isProxied: Bool, on easy: atom_curl_easy) -> Bool {
             let fields = request.headerFields
-            // libcurl may name the host of another request over the same connection.
+            // libcurl may name the host of another request over the same connection, or only a part of this one.
+            let isCut = settings.library.cutsLastDot && request.target.host.utf8.last == UInt8(ascii: ".")
             let host =
-                isProxied && request.target.scheme == .http && !fields.contains("Host")
+                (isCut || isProxied && request.target.scheme == .http) && !fields.contains("Host")
                 ? request.target.origin.hostAndPort : nil
             let own = settings.ownFields
             var size = 64 + (host?.utf8.count ?? 0)

@@ -122,7 +122,7 @@
             arguments: [
                 ("http://gateway.example:3128", "http://gateway.example:3128"), ("HTTPS://Gateway.example/", nil),
                 ("socks5h://127.0.0.1:1080", "socks5h://127.0.0.1:1080"), ("http://[::1]:3128", "http://[::1]:3128"),
-                ("socks4a://gateway.example:1", nil),
+                ("socks4a://gateway.example:1", nil), ("http://my_gateway.:3128", "http://my_gateway.:3128"),
             ])
         func proxy(text: String, url: String?) throws {
             let proxy = try CurlTransport.ProxyServer(text)
@@ -137,7 +137,7 @@
                 "http://user:hush@gateway.example", "http://hush@gateway.example", "http://gateway.example/hush",
                 "http://gateway.example?hush", "http://gateway.example#hush", "http://gateway.example:99999",
                 "http://gateway.example:0",
-                "http://my_gateway.example",
+                "http://gateway..example", "http://127.0.0.1.:3128",
                 "http://gate way.example", "http://gateway.example\r\nX: hush", "file:///etc/hush",
             ])
         func invalidProxy(text: String) throws {
