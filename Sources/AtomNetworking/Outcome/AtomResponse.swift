@@ -93,6 +93,11 @@ public struct AtomResponse: Sendable {
         try (decoder ?? .plain).decode(type, from: self)
     }
 
+    /// How the server wants to be asked, from the `WWW-Authenticate` fields; read at each access (RFC 9110 §11.6.1).
+    ///
+    /// Of a malformed field, the challenges and parameters before the mistake are read. At most 64 KiB are.
+    public var challenges: [AuthenticationChallenge] { headerFields.challenges }
+
     /// The response as Foundation's class, made at each access; `nil` without a status.
     ///
     /// Its URL is `/` if the response has none. Repeated fields are joined with a comma.

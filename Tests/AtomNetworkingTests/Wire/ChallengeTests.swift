@@ -37,6 +37,8 @@ import Testing
         let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint())
         let challenges = outcome.response?.headerFields.values(for: "WWW-Authenticate").joined(separator: ", ")
         #expect(challenges == #"Bearer, Basic realm="x""#)
+        #expect(outcome.response?.challenges.map(\.scheme) == ["bearer", "basic"])
+        #expect(outcome.response?.challenges.last?.realm == "x")
     }
 
     @Test(arguments: TransportUnderTest.all)
