@@ -225,6 +225,84 @@ extension Atom {
     }
 }
 
+// MARK: - A credential for other uses
+
+extension Atom {
+    /// Returns what signs a request that the app sends by other means: of a web socket, a web view, an image loader.
+    ///
+    /// It waits as a request does: if the token is good it returns at once, and otherwise it joins the session's queue
+    /// before it suspends, and a refresh follows. It waits no longer than the service's `timeout.resource`. The
+    /// credential goes only where a request of this service may take it.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let url = URL(string: "wss://api.example.com/gates")!
+    /// let authorization = try await atom.authorization(for: url)
+    /// var request = URLRequest(url: url)
+    /// request.setValue(authorization.headerItem.value, forHTTPHeaderField: authorization.headerItem.name)
+    /// ```
+    ///
+    /// - Parameter url: Where the app sends the request: an `http`, `https`, `ws` or `wss` URL.
+    /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/invalidURL(_:)`` or
+    ///   ``RequestableError/originNotAllowed(_:)``; ``AtomError/authentication(_:)`` as for a request, with
+    ///   ``AuthenticationError/noSession(delivery:)`` if nothing signs the requests of this service;
+    ///   ``AtomError/cancelled(_:)``.
+    public nonisolated(nonsending) func authorization(for url: URL) async throws(AtomError) -> RequestAuthorization {
+        try await authorization(for: url, of: nil)
+    }
+
+    /// Tells the session that a server has answered 401 to a request with this credential, and returns another one.
+    ///
+    /// It is the rule of a request of the SDK: the first 401 rejects the token, a refresh follows unless the session has
+    /// another token by now, and the request may be sent once more. If nobody has signed in or out meanwhile, it is for
+    /// the same person; otherwise it fails with ``AuthenticationError/signedOut(delivery:)``.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// if let next = try await atom.authorization(for: url, after: authorization) {
+    ///     print("Connect once more, with \(next).")
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: Where the app sends the request.
+    ///   - rejected: What the request was signed with.
+    /// - Returns: `nil` if there is nothing to try: what was rejected was itself returned after a 401, or is a Basic
+    ///   credential. Then the server's 401 stands.
+    /// - Throws: As ``authorization(for:)``.
+    public nonisolated(nonsending) func authorization(
+        for url: URL, after rejected: RequestAuthorization
+    ) async throws(AtomError) -> RequestAuthorization? {
+        guard !rejected.isRetry, let number = rejected.tokenNumber else { return nil }
+        guard let gate = manager.gate, gate.tenure.hasSameSigner(as: rejected.tenure) else {
+            throw .authentication(.signedOut(delivery: .notSent))
+        }
+        manager.session?.rejected(tokenNumber: number)
+        return try await authorization(for: url, of: rejected.tenure)
+    }
+
+    /// - Parameter tenure: Whose it is, after a 401.
+    private nonisolated(nonsending) func authorization(
+        for url: URL, of tenure: Tenure?
+    ) async throws(AtomError) -> RequestAuthorization {
+        guard !Task.isCancelled else { throw .cancelled(.notSent) }
+        defer { manager.resultHandler?() }
+        let timeouts = try manager.preparation.timeouts(signing: url)
+        guard let session = manager.session else {
+            guard let basic = manager.basicAuthorization else {
+                throw .authentication(.noSession(delivery: .notSent))
+            }
+            return RequestAuthorization(basic, tokenNumber: nil, tenure: manager.tenure, isRetry: false)
+        }
+        let request = AuthorizationRequest(manager, session, of: tenure, timeouts: timeouts)
+        request.ask(anew: tenure != nil)
+        let pass = try await request.pass()
+        guard let authorization = pass.authorization else { throw .unexpected }
+        return RequestAuthorization(
+            authorization, tokenNumber: pass.tokenNumber, tenure: pass.tenure, isRetry: tenure != nil)
+    }
+}
+
 // MARK: - The end of a process
 
 extension Atom {

@@ -66,6 +66,25 @@ final class RequestPreparation: Sendable {
         if let observers { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
     }
 
+    /// Checks that the credential may be sent to a URL to which the app itself sends a request.
+    ///
+    /// - Returns: How long the app waits for the session.
+    func timeouts(signing url: URL) throws(AtomError) -> RequestTimeouts {
+        if let refusal { throw .requestable(refusal) }
+        // A web socket begins as an HTTP request (RFC 6455 §4.1).
+        let schemes = ["ws": "http", "wss": "https"]
+        let text = url.absoluteString
+        let scheme = text.prefix { $0 != ":" }
+        let address = (schemes[scheme.lowercased()] ?? String(scheme)) + text.dropFirst(scheme.count)
+        guard let target = TargetURL.resolving(address, against: nil) else {
+            throw .refused(
+                RequestableError.invalidURL, Redaction.url(text), because: "it is not an http, https, ws or wss URL")
+        }
+        if let signingRefusal { throw signingRefusal }
+        guard allowedOrigins.allows(target.origin) else { throw refusal(of: target.origin) }
+        return try timeouts.get()
+    }
+
     /// Lets the adapters change what an endpoint says, and validates it.
     ///
     /// A server's link is signed only where the credential may go, and only there the adapters, the signers and the
