@@ -66,6 +66,22 @@ public struct BearerAuthentication: Sendable {
     /// Additional parameters of a token request: `scope`, `audience`, `resource`, ….
     public var parameters: [QueryItem] = []
 
+    /// What means that the access token is no longer valid, beside a 401 and a 403 with `error="invalid_token"`.
+    ///
+    /// It holds for all endpoints of the service; <doc:TokenRefresh> has an example.
+    public var tokenRejections: [TokenRejection] = []
+
+    /// The error codes by which the token endpoint ends the session, beside `invalid_grant` (RFC 6749 §5.2).
+    ///
+    /// With any other code another attempt may succeed, so the user stays signed in. GitHub, for example, answers
+    /// `bad_refresh_token`, with a status of 200.
+    public var sessionEndingErrors: Set<String> = []
+
+    /// The token types that are sent as bearer tokens, beside `Bearer`, in any case; eBay's is `User Access Token`.
+    ///
+    /// A token of another type is refused (RFC 6749 §7.1).
+    public var tokenTypes: Set<String> = []
+
     /// The longest time before its expiry in which a token is refreshed.
     ///
     /// The default is 30 s, and zero with a provider alone, which may show a login

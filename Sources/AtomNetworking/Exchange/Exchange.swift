@@ -222,6 +222,7 @@ extension Exchange {
         let now = manager.time.now
         let reception = outcomes.reception(of: head, to: wire.request, for: destination)
         let isBodySpent = stream?.isSpent ?? false
+        let verdict = signing.isSigned ? manager.verdict(on: head) : .byStatus
         var question: RetryQuestion?
         if !outcomes.acceptableStatusCodes.contains(head.statusCode) {
             let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
@@ -236,7 +237,7 @@ extension Exchange {
                 if turn == nil { content.events.append(.answered(ReceivedHead(head, attempt: wire.number)), at: now) }
             }
             return content.machine.headArrived(
-                head, of: wire.number, isBodySpent: isBodySpent, reception, question, at: now)
+                head, of: wire.number, isBodySpent: isBodySpent, reception, question, verdict: verdict, at: now)
         } telling: {
             guard let turn, let observation else { return }
             tell(.answered(ReceivedHead(head, attempt: wire.number)), in: turn, observation)
@@ -522,7 +523,8 @@ extension Exchange {
     private func keepBody(of wire: AttemptOnWire) {
         do {
             let body = try wire.finishSink()
-            handle { $0.machine.bodyKept(body, of: wire.number) }
+            let isRejection = wire.head.map { manager.isRejection($0, body) } ?? false
+            handle { $0.machine.bodyKept(body, of: wire.number, isRejection: isRejection) }
         } catch {
             sinkFailed(error, of: wire)
         }

@@ -182,11 +182,13 @@ extension ExchangeMachine {
 
     /// The head of a response has arrived, and decides how the exchange goes on.
     ///
-    /// - Parameter reception: How the caller gets it by its status; the head of what goes to a file or a stream ends the
-    ///   resource timeout, and gives the slot back.
+    /// - Parameters:
+    ///   - reception: How the caller gets it by its status; the head of what goes to a file or a stream ends the resource
+    ///     timeout, and gives the slot back.
+    ///   - verdict: What it says of the token.
     mutating func headArrived(
         _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, _ reception: Reception = .whole,
-        _ question: RetryQuestion? = nil, at now: MonotonicInstant
+        _ question: RetryQuestion? = nil, verdict: TokenVerdict = .byStatus, at now: MonotonicInstant
     ) -> Commands {
         guard number == self.number else { return Commands() }
         clock.lastActivity = now
@@ -194,29 +196,40 @@ extension ExchangeMachine {
         reach = .answered
         var commands = Commands()
         if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { commands.append(.keepCookies) }
-        if let tokenNumber, head.statusCode != 401 {
-            if isUnproven { commands.append(.tokenAccepted(tokenNumber: tokenNumber)) }
+        let isRejected = verdict == .rejected || head.statusCode == 401
+        let isJudgedLater = verdict == .byBody && !isRejected && !hasRetried && reception == .unacceptable
+        if let tokenNumber, !isRejected {
+            if isUnproven, !isJudgedLater { commands.append(.tokenAccepted(tokenNumber: tokenNumber)) }
         } else if let tokenNumber, !hasRetried {
             guard attempt.body == nil || !isBodySpent else {
-                // The session has to know, and the caller gets the 401.
+                // The session has to know, and the caller gets the response.
                 commands.append(.tokenRejected(tokenNumber: tokenNumber))
                 receive(head, .bodyNotRepeatable, &commands)
                 return commands
             }
-            hasRetried = true
-            commands.append(.noteRetryAfter(status: 401))
+            commands.append(.noteRetryAfter(status: head.statusCode))
             commands.append(.limitRest(isKept: true))
-            // The session must know of a rejected token before the next request gets the slot.
-            commands.append(.tokenRejected(tokenNumber: tokenNumber))
-            commands.append(.askSession)
-            if holdsSlot { commands.append(.giveSlotBack) }
-            state = .waitingForSession(rejection: Rejection(head: head), place: nil)
+            reject(tokenNumber, Rejection(head: head), &commands)
             return commands
         }
         if !goesOn(question, or: .response(head, reception), at: now, &commands) {
-            follow(head, isBodySpent: isBodySpent, reception, &commands)
+            if let tokenNumber, isJudgedLater, attempt.body == nil || !isBodySpent {
+                receive(head, .judged(tokenNumber: tokenNumber, isUnproven: isUnproven), &commands)
+            } else {
+                follow(head, isBodySpent: isBodySpent, reception, &commands)
+            }
         }
         return commands
+    }
+
+    /// The token of a first attempt was rejected: the session decides how it goes on.
+    private mutating func reject(_ tokenNumber: Int, _ rejection: Rejection, _ commands: inout Commands) {
+        hasRetried = true
+        // The session must know of a rejected token before the next request gets the slot.
+        commands.append(.tokenRejected(tokenNumber: tokenNumber))
+        commands.append(.askSession)
+        if holdsSlot { commands.append(.giveSlotBack) }
+        state = .waitingForSession(rejection: rejection, place: nil)
     }
 
     /// Follows a redirect, or lets the caller have the response.
@@ -329,6 +342,7 @@ extension ExchangeMachine {
         guard number == self.number else { return Commands(.abandonBody) }
         var commands = Commands()
         switch state {
+        case .receiving(_, .judged): return Commands(.keepBody)
         case .receiving(let head, .bodyNotRepeatable): end(.response(head), .deliver(isError: true), &commands)
         case .receiving(let head, _): end(.response(head), .deliver(isError: false), &commands)
         case .sending:
@@ -346,8 +360,10 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// The sink has returned the complete body of a 401.
-    mutating func bodyKept(_ body: Data, of number: Int) -> Commands {
+    /// The sink has returned the complete body of a rejection, or of what may be one.
+    ///
+    /// - Parameter isRejection: Whether the body says that the token is not valid.
+    mutating func bodyKept(_ body: Data, of number: Int, isRejection: Bool = false) -> Commands {
         var commands = Commands()
         guard number == self.number else { return commands }
         switch state {
@@ -355,8 +371,14 @@ extension ExchangeMachine {
             guard case .arriving = rejection.body else { return commands }
             rejection.body = .complete(body)
             state = .waitingForSession(rejection: rejection, place: place)
-        case .receiving(let head, _):
-            // The session has refused between `finished` and this event.
+        case .receiving(let head, .judged(let tokenNumber, _)) where isRejection:
+            commands.append(.noteRetryAfter(status: head.statusCode))
+            reject(tokenNumber, Rejection(head: head, body: .complete(body)), &commands)
+        case .receiving(let head, let reception):
+            if case .judged(let tokenNumber, isUnproven: true) = reception {
+                commands.append(.tokenAccepted(tokenNumber: tokenNumber))
+            }
+            // Or the session has refused between `finished` and this event.
             end(.rejection(head, body), .tell, &commands)
         case .waitingForSession, .waitingForSlot, .sending, .paying, .pausing, .ended: break
         }
@@ -737,7 +759,9 @@ extension ExchangeMachine {
     var holdsSlot: Bool {
         guard terms.policy.takesSlot else { return false }
         return switch state {
-        case .sending, .receiving(_, .whole), .receiving(_, .unacceptable), .receiving(_, .bodyNotRepeatable): true
+        case .sending, .receiving(_, .whole), .receiving(_, .unacceptable), .receiving(_, .bodyNotRepeatable),
+            .receiving(_, .judged):
+            true
         case .paying(let retry): if case .response = retry.alternative { true } else { false }
         case .ended(_, let holdsSlot): holdsSlot
         case .receiving, .waitingForSession, .waitingForSlot, .pausing: false
@@ -773,6 +797,8 @@ extension ExchangeMachine {
         case whole
         /// As an error, whatever becomes of its body.
         case unacceptable
+        /// As an error, unless its body says that this token is not valid; the session waits to hear of an unproven one.
+        case judged(tokenNumber: Int, isUnproven: Bool)
         /// As part of an error: the body of the request can't be read again for another attempt.
         case bodyNotRepeatable
         /// Through a file or a stream. If its reader doesn't keep up, silence is not the server's.
@@ -781,7 +807,21 @@ extension ExchangeMachine {
         case rejected
 
         /// Whether the status is the outcome, also if the body can't be read.
-        var isError: Bool { [.unacceptable, .bodyNotRepeatable, .rejected].contains(self) }
+        var isError: Bool {
+            switch self {
+            case .unacceptable, .judged, .bodyNotRepeatable, .rejected: true
+            case .whole, .streamed: false
+            }
+        }
+    }
+
+    /// What the head of a response says of the token that has signed its request.
+    enum TokenVerdict: Sendable {
+        /// It is rejected by a 401, and accepted by anything else.
+        case byStatus
+        case rejected
+        /// It is rejected if the body says so.
+        case byBody
     }
 
     /// What the caller gets.
@@ -795,7 +835,7 @@ extension ExchangeMachine {
         case failure(AtomError)
     }
 
-    /// A 401 that a refresh is asked for.
+    /// A 401, or what means the same, that a refresh is asked for.
     struct Rejection: Sendable {
         let head: TransportResponse
         var body = Body.arriving(received: 0)

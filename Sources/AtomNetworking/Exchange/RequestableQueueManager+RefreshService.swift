@@ -13,7 +13,7 @@ extension RequestableQueueManager: RefreshService {
         case .success(let response):
             TokenResponse(
                 response, replacing: sent, clientSecret: client.secret, parameters: bearer.parameters,
-                sentAt: sentAt.date
+                endedBy: bearer.sessionEndingErrors, types: bearer.tokenTypes, sentAt: sentAt.date
             )
             .about(response, until: time.now)
         case .failure(let error): .failed(error, retryAfter: nil)

@@ -40,6 +40,7 @@ final class RequestableQueueManager: Sendable {
     /// Whose requests are without a session.
     private let ownTenure: Tenure
     let bearer: BearerAuthentication?
+    private let tokenRejections: [TokenRejection]
     let timeout: ServiceTimeout
     let preparation: RequestPreparation
     private let signers: [any RequestSigner]
@@ -75,6 +76,7 @@ final class RequestableQueueManager: Sendable {
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout
         bearer = configuration.authenticationMethod.bearer
+        tokenRejections = bearer?.tokenRejections ?? []
         session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
         gate = session?.gate
         refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
@@ -127,6 +129,26 @@ final class RequestableQueueManager: Sendable {
     @inline(__always)
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         try preparation.prepare(requestable)
+    }
+
+    /// What the head of a response says of the token that has signed its request.
+    @inline(__always)
+    func verdict(on head: TransportResponse) -> ExchangeMachine.TokenVerdict {
+        head.statusCode != 403 && tokenRejections.isEmpty ? .byStatus : judge(head)
+    }
+
+    @inline(never)
+    private func judge(_ head: TransportResponse) -> ExchangeMachine.TokenVerdict {
+        // RFC 6750 §3.1 has a 401 for it.
+        if head.statusCode == 403, head.headerFields.hasChallenge(error: "invalid_token") { return .rejected }
+        let verdicts = tokenRejections.map { $0.verdict(head.statusCode, head.headerFields) }
+        if verdicts.contains(true) { return .rejected }
+        return verdicts.contains(nil) ? .byBody : .byStatus
+    }
+
+    /// Whether a response means that the token that has signed its request is not valid.
+    func isRejection(_ head: TransportResponse, _ body: Data) -> Bool {
+        tokenRejections.contains { $0.matches(head.statusCode, head.headerFields, body) }
     }
 
     /// Who hears of a request; `nil` for nobody.

@@ -42,8 +42,6 @@ public struct OAuthError: Error, Sendable {
         self.uri = uri.map { Redaction.url(Redaction.excerpt($0, limit: 200)) }
     }
 
-    var endsSession: Bool { code == Self.deadRefreshToken }
-
     static let deadRefreshToken = "invalid_grant"
 }
 

@@ -15,11 +15,14 @@ enum TokenResponse {
     /// Anything else: another attempt may succeed, with the new refresh token if the answer has one.
     case failed(any Error, retryAfter: Duration?, refreshToken: String? = nil)
 
-    /// - Parameter old: The credential whose refresh token was sent; it supplies what the answer leaves out (RFC 6749
-    ///   §6). `nil` if no refresh token was sent: then none is kept either (§4.4.3).
+    /// - Parameters:
+    ///   - old: The credential whose refresh token was sent; it supplies what the answer leaves out (RFC 6749 §6). `nil`
+    ///     if no refresh token was sent: then none is kept either (§4.4.3).
+    ///   - codes: Those that end the session beside `invalid_grant`.
+    ///   - types: Those of tokens that are sent as bearer tokens beside `Bearer`.
     init(
         _ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil,
-        parameters: [QueryItem] = [], sentAt: Date
+        parameters: [QueryItem] = [], endedBy codes: Set<String> = [], types: Set<String> = [], sentAt: Date
     ) {
         let serverDate = response.headerFields["Date"].flatMap { HTTPDate.date($0) }
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
@@ -32,14 +35,15 @@ enum TokenResponse {
                 [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }
                 + parameters.filter { CredentialName.isOne($0.name) }.map(\.value)
             let text = { (value: Any) in (value as? String).map { Redaction.withoutTokens($0, secrets: secrets) } }
-            // This code decides what happens next, so it is never redacted.
+            // Such a code decides what happens next, so it is never redacted.
+            let endsSession = code == OAuthError.deadRefreshToken || codes.contains(code)
             let error = OAuthError(
-                code: code == OAuthError.deadRefreshToken ? code : Redaction.withoutTokens(code, secrets: secrets),
+                code: endsSession ? code : Redaction.withoutTokens(code, secrets: secrets),
                 explanation: members?["error_description"].flatMap(text),
                 uri: members?["error_uri"].flatMap(text),
                 response: response)
             self =
-                error.endsSession && old != nil && (200...499).contains(status)
+                endsSession && old != nil && (200...499).contains(status)
                 ? .rejected(error)
                 : .failed(error, retryAfter: retryAfter)
             return
@@ -50,7 +54,8 @@ enum TokenResponse {
         }
         do throws(TokenResponseError) {
             guard let members else { throw TokenResponseError("The token endpoint's answer is not a JSON object.") }
-            self = try Self.granted(members, replacing: old, sentAt: sentAt, serverDate: serverDate)
+            self = try Self.granted(
+                members, replacing: old, types: types, sentAt: sentAt, serverDate: serverDate)
         } catch {
             // The refresh token that was sent is spent nevertheless.
             let replaced = old.flatMap { _ in members.flatMap(Self.newRefreshToken) }
@@ -74,15 +79,17 @@ enum TokenResponse {
     }
 
     private static func granted(
-        _ members: [String: Any], replacing old: TokenCredential?, sentAt: Date, serverDate: Date?
+        _ members: [String: Any], replacing old: TokenCredential?, types: Set<String>, sentAt: Date, serverDate: Date?
     ) throws(TokenResponseError) -> TokenResponse {
         guard let accessToken = members["access_token"] as? String, !accessToken.isEmpty else {
             throw TokenResponseError("The token endpoint's answer has no access_token.")
         }
         guard HeldCredential.canBeSent(accessToken) else { throw TokenResponseError.unsendable }
         let tokenType = (members["token_type"] as? String)?.trimmingCharacters(in: .whitespacesAndNewlines)
-        if let tokenType, !Self.isBearer(tokenType) {
-            throw TokenResponseError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
+        if let tokenType, !Self.isBearer(tokenType, or: types) {
+            throw TokenResponseError(
+                "The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1). If it is sent as one, "
+                    + "name its type in BearerAuthentication.tokenTypes.")
         }
         let refreshToken = old.map { newRefreshToken(members) ?? $0.refreshToken }
         let lifetime = lifetime(members, sentAt: sentAt, serverDate: serverDate)
@@ -98,10 +105,11 @@ enum TokenResponse {
             lifetime: lifetime)
     }
 
-    /// Whether a token type is `Bearer` (RFC 6750 §6.1.1) in any case
-    /// (RFC 6749 §5.1), or as servers spell it: Apigee sends `BearerToken`.
-    private static func isBearer(_ type: String) -> Bool {
-        ["", "bearer", "bearertoken"].contains(type.lowercased())
+    /// Whether a token type is `Bearer` (RFC 6750 §6.1.1) in any case (RFC 6749 §5.1), or as servers spell it: Apigee
+    /// sends `BearerToken`, and the app names others.
+    private static func isBearer(_ type: String, or types: Set<String>) -> Bool {
+        let type = type.lowercased()
+        return ["", "bearer", "bearertoken"].contains(type) || types.contains { $0.lowercased() == type }
     }
 
     /// `expires_in`, or `expires_at` by the server's clock, so that a wrong clock on the device does no harm.

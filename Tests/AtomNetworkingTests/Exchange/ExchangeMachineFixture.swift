@@ -10,7 +10,7 @@ import Foundation
 enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
     case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, overdueToken, receiving, receivingRefused
-    case sendingStream, receivingStream, receivingPaused, receivingSpent, receivingError
+    case sendingStream, receivingStream, receivingPaused, receivingSpent, receivingError, receivingJudged
     case payingAfterHead, payingAfterLoss
     case pausing, pausingUnsigned, pausingForNetwork
     case ended, endedHoldingSlot
@@ -41,6 +41,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
             return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200, .paused)
         case .receivingSpent: return try ExchangeFixture.machine(.spent307)
         case .receivingError: return try ExchangeFixture.machine(.head404)
+        case .receivingJudged: return try ExchangeFixture.machine(.judged400)
         case .payingAfterHead: return try ExchangeFixture.machine(.busyOffered)
         case .payingAfterLoss: return try ExchangeFixture.machine(.lostOffered)
         case .pausing: return try ExchangeFixture.machine(.busy)
@@ -59,6 +60,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case sent, head200, head401, head404, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished
     case bodyKept, restExpired, oldRestExpired, refusedByDestination
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
+    case rejected403, judged400, judgedSpent400, bodyRejected
     case lostUnsent, lost
     case offline, networkReturned
     case busy, busyUnpaid, busyAtOnce, lostAgain, lostUnpaid, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted
@@ -128,6 +130,12 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .head200: return machine.headArrived(head(200), of: number, at: now)
         case .head401: return machine.headArrived(head(401), of: number, error, at: now)
         case .head404: return machine.headArrived(head(404), of: number, error, at: now)
+        case .rejected403: return machine.headArrived(head(403), of: number, error, verdict: .rejected, at: now)
+        case .judged400: return machine.headArrived(head(400), of: number, error, verdict: .byBody, at: now)
+        case .judgedSpent400:
+            machine.attempt.message.body = .data(Data("x".utf8))
+            return machine.headArrived(
+                head(400), of: number, isBodySpent: true, error, verdict: .byBody, at: now)
         case .head302: return machine.headArrived(head(302, ["Location": "/next"]), of: number, error, at: now)
         case .head302Last:
             machine.attempt.redirects = 20
@@ -155,6 +163,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .oldRestExpired: return machine.restExpired(number - 1)
         case .finished: return machine.finished(number)
         case .bodyKept: return machine.bodyKept(Data("no".utf8), of: number)
+        case .bodyRejected: return machine.bodyKept(Data("no".utf8), of: number, isRejection: true)
         case .lostUnsent: return machine.failed(failure(.cannotConnectToHost, .notSent), number, at: now)
         case .lost: return machine.failed(failure(.networkConnectionLost), number, at: now)
         case .busy, .busyUnpaid, .busyOffered:

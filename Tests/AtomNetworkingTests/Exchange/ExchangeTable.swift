@@ -301,6 +301,9 @@ enum ExchangeTable {
         lostUnsent, lostUnsentAgain, lost, lostAgain, lostUnpaid, lostOffered,
             offline: ended 307 cut, no deadline, deliverPart, giveSlotBack
         """,
+        .receivingJudged: """
+        x: y
+        """,
         .receivingError: """
         ringLooks: receiving 404 as an error, deadline 50, look
         ringOverLooks: receiving 404 as an error, deadline 100, look
@@ -419,6 +422,7 @@ enum ExchangeTable {
         case .sending(let version, _): return "sending\(version.map { " \($0)" } ?? "")"
         case .receiving(let head, .whole): return "receiving \(head.statusCode)"
         case .receiving(let head, .unacceptable): return "receiving \(head.statusCode) as an error"
+        case .receiving(let head, .judged): return "judging \(head.statusCode)"
         case .receiving(let head, .bodyNotRepeatable): return "receiving \(head.statusCode) spent"
         case .receiving(let head, .rejected): return "receiving \(head.statusCode) that was rejected"
         case .receiving(let head, .streamed(let isPaused)):

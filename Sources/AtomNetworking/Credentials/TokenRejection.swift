@@ -1,0 +1,67 @@
+import Foundation
+
+/// A kind of response that means that the access token is no longer valid, though its status isn't 401.
+///
+/// A 401 means it always, and so does a 403 with the challenge `error="invalid_token"` (RFC 6750 §3.1).
+/// ``BearerAuthentication/tokenRejections`` names what else does for a server. The session then refreshes, and the
+/// request is sent once more, as after a 401.
+///
+/// ```swift
+/// import AtomNetworking
+///
+/// let rejection = TokenRejection.status(419)
+/// print(rejection.matches(AtomResponse(statusCode: 419)))  // true
+/// ```
+public struct TokenRejection: Sendable, Hashable {
+    private enum Rule: Sendable, Hashable {
+        case status(Int)
+        case field(name: String, value: String?)
+        case problem(String)
+    }
+
+    private let rule: Rule
+
+    /// A response with this status, for example 419 or 440.
+    public static func status(_ code: Int) -> TokenRejection { TokenRejection(rule: .status(code)) }
+
+    /// A response with this header field.
+    ///
+    /// - Parameters:
+    ///   - name: The name, in any case.
+    ///   - value: The whole value, in any case; `nil` for any value.
+    public static func headerField(_ name: String, value: String? = nil) -> TokenRejection {
+        TokenRejection(rule: .field(name: name.lowercased(), value: value?.lowercased()))
+    }
+
+    /// A response with a status of 400…499 that the endpoint doesn't accept, and with a problem of this type (RFC 9457
+    /// §3.1.1).
+    ///
+    /// The request waits for the body of such a response, and for no other. A request whose body can be read only once
+    /// isn't judged by it.
+    public static func problem(type: String) -> TokenRejection { TokenRejection(rule: .problem(type)) }
+
+    /// Whether a response means that the token is no longer valid, by this rule.
+    public func matches(_ response: AtomResponse) -> Bool {
+        guard let statusCode = response.statusCode else { return false }
+        return matches(statusCode, response.headerFields, response.data)
+    }
+
+    /// - Returns: `nil` if the body decides.
+    func verdict(_ statusCode: Int, _ fields: HeaderFields) -> Bool? {
+        switch rule {
+        case .status(let code): return code == statusCode
+        case .field(let name, let value):
+            return fields.contains { $0.name.lowercased() == name && (value == nil || $0.value.lowercased() == value) }
+        case .problem:
+            let type = fields["Content-Type"]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+            return (400...499).contains(statusCode) && type == "application/problem+json" ? nil : false
+        }
+    }
+
+    func matches(_ statusCode: Int, _ fields: HeaderFields, _ body: Data) -> Bool {
+        if let verdict = verdict(statusCode, fields) { return verdict }
+        guard case .problem(let type) = rule else { return false }
+        let members = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any]
+        return members?["type"] as? String == type
+    }
+}
