@@ -150,6 +150,13 @@ struct ScriptedRequestTests {
 
     // MARK: Problems
 
+    @Test func anEncodedItemIsAskedForAsItIsRead() async throws {
+        let (atom, wire) = Atom.scripted()
+        let query = QueryItem.items(percentEncodedQuery: "ids=1,2&flag&q=a+b&at=a%2cb")
+        wire.on("/x", query: query) { _ in .text("query") }
+        #expect(try await atom.enqueue(Call(queryItems: query)).resume(expecting: String.self) == "query")
+    }
+
     @Test func aRequestThatNobodyAnswersSaysWhy() async throws {
         let reports = Reports()
         do {

@@ -6,6 +6,9 @@ package enum PercentEncoding {
     /// `pchar` and `/`, without the percent sign (RFC 3986 §3.3).
     static let path = unreserved.union("!$&'()*+,;=:@/")
 
+    /// `query` without the ampersand and the percent sign (RFC 3986 §3.4).
+    static let queryItem = unreserved.union("!$'()*+,;=:@/?")
+
     /// Encodes every byte that isn't in `allowed`.
     package static func encode(_ text: String, allowing allowed: ByteSet) -> String {
         guard let first = text.utf8.firstIndex(where: { !allowed.contains($0) }) else { return text }
@@ -18,6 +21,18 @@ package enum PercentEncoding {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Encodes every byte that isn't in `allowed`, but for the percent signs of encoded octets.
+    static func complete(_ given: [UInt8], allowing allowed: ByteSet) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(given.count)
+        for (index, byte) in given.enumerated() {
+            let isOctet =
+                byte == UInt8(ascii: "%") && given[(index + 1)...].prefix(2).compactMap(hexValue).count == 2
+            if isOctet || allowed.contains(byte) { bytes.append(byte) } else { append(byte, to: &bytes) }
+        }
+        return bytes
     }
 
     /// Appends `%XX`.
@@ -38,15 +53,17 @@ package enum PercentEncoding {
     }
 
     /// `name=value&…` with everything except unreserved characters encoded, so that
-    /// all keep their meaning also for readers of forms.
-    static func query(_ items: [QueryItem]) -> String {
-        items.map { "\(encode($0.name, allowing: unreserved))=\(encode($0.value, allowing: unreserved))" }
-            .joined(separator: "&")
+    /// all keep their meaning also for readers of forms; an encoded item is taken as it is.
+    package static func query(_ items: [QueryItem]) -> String {
+        items.map {
+            $0.encoded ?? "\(encode($0.name, allowing: unreserved))=\(encode($0.value, allowing: unreserved))"
+        }
+        .joined(separator: "&")
     }
 
     /// `application/x-www-form-urlencoded`: a space becomes `+`.
     static func form(_ items: [QueryItem]) -> String {
-        items.map { "\(formEncode($0.name))=\(formEncode($0.value))" }.joined(separator: "&")
+        items.map { $0.encoded ?? "\(formEncode($0.name))=\(formEncode($0.value))" }.joined(separator: "&")
     }
 
     /// One name or value of a form.

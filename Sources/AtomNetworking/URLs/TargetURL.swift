@@ -115,20 +115,8 @@ extension TargetURL {
     private static func encoded(_ reference: [UInt8]) -> [UInt8]? {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let given = Array(reference.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(given.count)
-        for (index, byte) in given.enumerated() {
-            switch byte {
-            case 0..<0x20, 0x7F, UInt8(ascii: "\\"):
-                return nil
-            case UInt8(ascii: "%"):
-                let digits = given[(index + 1)...].prefix(2).compactMap(PercentEncoding.hexValue)
-                if digits.count == 2 { bytes.append(byte) } else { PercentEncoding.append(byte, to: &bytes) }
-            default:
-                if sent.contains(byte) { bytes.append(byte) } else { PercentEncoding.append(byte, to: &bytes) }
-            }
-        }
-        return bytes
+        guard !given.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else { return nil }
+        return PercentEncoding.complete(given, allowing: sent)
     }
 
     private static let delimiters = ByteSet(":/?")
