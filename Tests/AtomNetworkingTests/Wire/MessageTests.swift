@@ -150,6 +150,23 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.all)
+    func aURLIsSentAsItIsWritten(over transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        defer { server.stop() }
+        let target = "/a%2Fb?ids=1,2&flag&q=a+b%2c&f=a:b;c/d?e!$'()*@~"
+        let url = "http://\(server.host):\(server.port)\(target)"
+        let service = Atom.forTest(over: transport).enqueue(try URLEndpoint(url, queryItems: ["c": "d e"]))
+        #expect(try await service.resume(expecting: String.self) == "hello")
+        let folder = try TransferFolder()
+        try await service.download(to: folder.file("a"))
+        #expect(folder.names == ["a"])
+        var lines: [String] = []
+        for try await line in try await service.lines() { lines.append(line) }
+        #expect(lines == ["hello"])
+        #expect(server.requests.map(\.target) == Array(repeating: "\(target)&c=d%20e", count: 3))
+    }
+
+    @Test(arguments: TransportUnderTest.all)
     func noQueryItemsAddNoQuestionMark(over transport: TransportUnderTest) async throws {
         #expect(try await seen(over: transport) { $0.queryItems = [] }.target == "/")
     }
