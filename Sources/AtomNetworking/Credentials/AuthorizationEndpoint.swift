@@ -15,8 +15,21 @@ public struct AuthorizationEndpoint: Sendable, Hashable {
     public init(
         scheme: BaseURLScheme = .https, host: String, port: Int? = nil, path: String, queryItems: [QueryItem]
     ) throws(AtomError) {
-        target = TargetURL(
-            base: try BaseURL(scheme: scheme, host: host, port: port), path: try URLPath(path), queryItems: queryItems)
+        try self.init(base: BaseURL(scheme: scheme, host: host, port: port), path: path, queryItems: queryItems)
+    }
+
+    /// Creates an endpoint of a server whose address is a value already.
+    ///
+    /// ```swift
+    /// import AtomNetworking
+    ///
+    /// let server = try BaseURL(string: "https://auth.example.com")
+    /// let endpoint = try AuthorizationEndpoint(base: server, path: "/oauth/token")
+    /// ```
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` for a path that can't be used.
+    public init(base: BaseURL, path: String, queryItems: [QueryItem] = []) throws(AtomError) {
+        target = TargetURL(base: base, path: try URLPath(path), queryItems: queryItems)
     }
 
     /// The same with the port at the end.

@@ -48,6 +48,16 @@ struct BaseURLTests {
         #expect(try AuthorizationEndpoint(host: "key_cloak.", path: "/t").description == "https://key_cloak./t")
     }
 
+    @Test("A token endpoint can be made of a base URL")
+    func tokenEndpoint() throws {
+        let base = try BaseURL(string: "http://a.example:8080")
+        let parts = try AuthorizationEndpoint(
+            scheme: .http, host: "a.example", port: 8080, path: "/t", queryItems: ["p": "x"])
+        #expect(try AuthorizationEndpoint(base: base, path: "/t", queryItems: ["p": "x"]) == parts)
+        #expect(try AuthorizationEndpoint(base: base, path: "/t").description == "http://a.example:8080/t")
+        #expect(refusal { () throws(AtomError) in try AuthorizationEndpoint(base: base, path: "t") } == .invalidURLPath)
+    }
+
     @Test(
         "Loopback hosts are this machine",
         arguments: [

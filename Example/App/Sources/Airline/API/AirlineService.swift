@@ -20,7 +20,7 @@ public struct AirlineService {
         _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) throws(AtomError) {
         func endpoint(_ path: String) throws(AtomError) -> AuthorizationEndpoint {
-            try AuthorizationEndpoint(scheme: base.scheme, host: base.host, port: base.port, path: path)
+            try AuthorizationEndpoint(base: base, path: path)
         }
         var bearer = BearerAuthentication(
             endpoint: try endpoint("/oauth/token"), client: ClientCredential(id: Self.clientID), store: store,
