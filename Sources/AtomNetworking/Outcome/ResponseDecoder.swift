@@ -78,7 +78,7 @@ extension ResponseDecoder {
             if isWholeBody, let format = markup(in: response, error) {
                 throw .undecodable("The response is \(format), not JSON.", cause: DecodingError.malformed)
             }
-            throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
+            throw .decoder(error.showing(Redaction.jsonOutline(response.data), as: T.self))
         } catch {
             // A model may throw any error, whose text may contain a value.
             throw .undecodable("The model threw \(Swift.type(of: error))", cause: error)
@@ -148,21 +148,24 @@ extension DecodingError {
         Context(codingPath: [], debugDescription: malformedText))
 
     /// The same error with an outline of the body for the decoder's and the model's texts, which may quote a value.
-    fileprivate func showing(_ outline: String) -> DecodingError {
+    fileprivate func showing(_ outline: String, as expected: Any.Type) -> DecodingError {
         let explanation =
             switch self {
             case .dataCorrupted(let context) where context.debugDescription == Self.malformedText: Self.malformedText
             case .dataCorrupted: "The decoder rejected the value."
             case .keyNotFound(let key, _): "There is no value for “\(Redaction.name(key.stringValue))”."
-            case .typeMismatch(let type, let context):
-                "The value can't be read as \(Self.words(for: type))"
-                    + (type == String.self && context.codingPath.isEmpty ? "; Data is the text of any body." : ".")
+            case .typeMismatch(let type, _): "The value can't be read as \(Self.words(for: type))."
             case .valueNotFound(let type, _): "The value is null, but \(Self.words(for: type)) is expected."
             @unknown default: "It is not the expected model."
             }
+        let remedy =
+            expected == String.self || expected == String?.self
+            ? " String.self is the text only of a response that isn't JSON: expect a Decodable type, or Data.self, and "
+                + "write String(decoding: data, as: UTF8.self)." : ""
         return withContext { context in
             Context(
-                codingPath: context.codingPath.map(TextKey.hiding), debugDescription: "\(explanation) In: \(outline)",
+                codingPath: context.codingPath.map(TextKey.hiding),
+                debugDescription: "\(explanation)\(remedy) In: \(outline)",
                 underlyingError: context.underlyingError.map(Self.withoutText))
         }
     }

@@ -31,6 +31,15 @@ struct ResponseDecoderTests {
         }
     }
 
+    private static func failure<T: Decodable>(_ type: T.Type, of response: AtomResponse) -> String? {
+        do {
+            _ = try ResponseDecoder.decode(type, from: response, with: JSONDecoder())
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
     @Test("A model, an array of models and a fragment are decoded with the decoder given")
     func models() throws {
         let flight = Flight(number: 7, seats: [Seat(row: 1, letter: "A")])
@@ -57,8 +66,17 @@ struct ResponseDecoderTests {
             _ = try ResponseDecoder.decode(String.self, from: response, with: JSONDecoder())
             Issue.record("It was decoded")
         } catch {
-            #expect(error.description.contains("The value can't be read as String; Data is the text of any body."))
+            #expect(error.description.contains("The value can't be read as String. String.self is the text only of"))
         }
+        let remedy = "expect a Decodable type, or Data.self, and write String(decoding: data, as: UTF8.self). In: "
+        let fields = HeaderFields(["Content-Type": "application/json"])
+        for body in ["{}", "[", "7"] {
+            let response = AtomResponse(data: Data(body.utf8), statusCode: 200, headerFields: fields)
+            for failure in [Self.failure(String.self, of: response), Self.failure(String?.self, of: response)] {
+                #expect(failure?.contains(remedy) == true, "\(body): \(failure ?? "")")
+            }
+        }
+        #expect(!Self.failure([String].self, "{}").contains("String(decoding:"))
         #expect(Self.failure(Flight.self, #"{"number":null}"#).contains("The value is null, but Int is expected."))
     }
 
