@@ -44,7 +44,7 @@ public struct AtomTransport: ClientTransport {
         adjust(operationID, &options)
         let body: RequestBody? = if let body { await .sending(body) } else { nil }
         let service = atom.enqueue(
-            HTTPRequestEndpoint.make(request, body: body, server: baseURL.absoluteString, options: options))
+            HTTPRequestEndpoint(request, body: body, server: baseURL.absoluteString, options: options))
         do throws(AtomError) {
             if options.collectsResponse { return try Self.message(try await service.resume(), to: request) }
             let stream = try await service.bytes()

@@ -22,14 +22,7 @@ struct HTTPRequestEndpoint: Requestable {
     /// Makes the endpoint that sends the path and the query as they are in the request.
     ///
     /// - Parameter server: The URL that the request's path is appended to.
-    static func make(
-        _ request: HTTPRequest, body: RequestBody?, server: String, options: OperationOptions
-    ) -> any Requestable {
-        let endpoint = HTTPRequestEndpoint(request, body: body, server: server, options: options)
-        return endpoint.link ?? endpoint
-    }
-
-    private init(_ request: HTTPRequest, body: RequestBody?, server: String, options: OperationOptions) {
+    init(_ request: HTTPRequest, body: RequestBody?, server: String, options: OperationOptions) {
         method = HTTPMethod(request.method)
         // The body knows its length. The subscript joins fields of one name.
         headerItems = request.headerFields.filter { $0.name != .contentLength }
@@ -39,31 +32,11 @@ struct HTTPRequestEndpoint: Requestable {
         target = Result { () throws(AtomError) in try Target(request.path ?? "", of: server) }
     }
 
-    /// The same request with its query as written, if the SDK would write it in another way.
-    ///
-    /// An array that isn't exploded is `ids=1,2`. As query items it would be
-    /// `ids=1%2C2`, which some servers read as one value.
-    private var link: LinkedEndpoint? {
-        guard let target = try? target.get(), !target.isWrittenBySDK, let server = URL(string: "\(target.base)"),
-            var link = try? LinkedEndpoint(target.text, in: AtomResponse(statusCode: nil, url: server))
-        else { return nil }
-        link.method = method
-        link.headerItems = headerItems
-        link.body = body
-        link.requiresAuthorization = requiresAuthorization
-        link.timeout = timeout
-        link.retryPolicy = retryPolicy
-        link.idempotency = idempotency
-        return link
-    }
-
     /// Where the request goes.
     private struct Target {
         let base: BaseURL
         let path: URLPath
         let queryItems: [QueryItem]
-        /// The path and the query, as written.
-        let text: String
 
         /// - Parameters:
         ///   - target: The path, and maybe a query, below the server's own path.
@@ -84,17 +57,7 @@ struct HTTPRequestEndpoint: Requestable {
             path += target[..<query.startIndex]
             if path.isEmpty { path = "/" }
             self.path = try URLPath(String(path))
-            queryItems = query.dropFirst().split(separator: "&").map { item in
-                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                    .map { $0.removingPercentEncoding ?? String($0) }
-                return QueryItem(name: parts[0], value: parts.count == 2 ? parts[1] : "")
-            }
-            text = String(path + query)
-        }
-
-        /// Whether the SDK writes path and query in the same way.
-        var isWrittenBySDK: Bool {
-            TargetURL(base: base, path: path, queryItems: queryItems).pathAndQuery == text
+            queryItems = query.isEmpty ? [] : QueryItem.items(percentEncodedQuery: String(query.dropFirst()))
         }
     }
 }
@@ -112,6 +75,6 @@ extension Atom {
         var options = OperationOptions()
         options.requiresAuthorization = requiresAuthorization
         let server = "\(request.scheme ?? "")://\(request.authority ?? "")"
-        return enqueue(HTTPRequestEndpoint.make(request, body: body, server: server, options: options))
+        return enqueue(HTTPRequestEndpoint(request, body: body, server: server, options: options))
     }
 }
