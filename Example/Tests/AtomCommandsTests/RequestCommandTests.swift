@@ -35,8 +35,8 @@ import Testing
     }
 
     @Test func aHeaderFieldThatIsGivenTwiceIsAList() throws {
-        let request = CommandLineRequest(
-            url: try RequestURL("http://127.0.0.1/"), methodName: "GET",
+        let request = try URLEndpoint(
+            "http://127.0.0.1/", methodName: "GET",
             headers: ["Accept": "a", "Cookie": "c=1", "accept": "b", "Cookie": "d=2"])
         let fields = HeaderFields(try #require(request.headerItems))
         #expect(fields["Accept"] == "a, b" && Set(fields.values(for: "accept")) == ["a, b"])

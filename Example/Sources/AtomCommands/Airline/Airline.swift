@@ -18,7 +18,7 @@ struct Airline: Sendable {
 
     /// The token endpoint, or another endpoint of the authorization server.
     func authorizationEndpoint(_ path: String = AirlineServer.tokenPath) throws(AtomError) -> AuthorizationEndpoint {
-        try AuthorizationEndpoint(scheme: base.scheme, host: base.host, port: base.port, path: path)
+        try AuthorizationEndpoint(base: base, path: path)
     }
 
     /// A decoder for the airline's models, whose dates are ISO 8601.
@@ -33,5 +33,5 @@ extension Airline {
     init(_ server: AirlineServer) throws(AtomError) { base = try BaseURL(string: server.baseURL) }
 
     /// The server at a URL that a user types; the path is ignored.
-    init(url: String) throws(AtomError) { base = try RequestURL(url).base }
+    init(url: String) throws(AtomError) { base = try URLEndpoint(url).baseURL() }
 }

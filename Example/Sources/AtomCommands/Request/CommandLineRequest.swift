@@ -1,33 +1,24 @@
 import AtomNetworking
 
-/// The request that a command line describes.
-struct CommandLineRequest: Requestable {
-    let url: RequestURL
-    let methodName: String
-    var headers: [HeaderItem] = []
-    var query: [QueryItem] = []
-    var body: RequestBody?
-    var acceptableStatusCodes = 200...299
-
-    /// Names are case-sensitive (RFC 9110 §9.1); the common ones may be typed in lower case.
-    var method: HTTPMethod {
+extension URLEndpoint {
+    /// The request that a command line describes.
+    ///
+    /// The common methods may be typed in lower case; names are case-sensitive (RFC 9110 §9.1). A header field that was
+    /// given several times is a list.
+    init(
+        _ url: String, methodName: String, headers: [HeaderItem] = [], query: [QueryItem] = [],
+        body: RequestBody? = nil, accepting statuses: ClosedRange<Int> = 200...299
+    ) throws(AtomError) {
         let upper = methodName.uppercased()
         let isUsual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"].contains(upper)
-        return .token(isUsual ? upper : methodName)
-    }
-
-    /// A name that was given several times is a list.
-    var headerItems: [HeaderItem]? {
         let fields = HeaderFields(headers)
-        return fields.map { field in
-            let separator = field.name.lowercased() == "cookie" ? "; " : ", "
-            return HeaderItem(name: field.name, value: fields.values(for: field.name).joined(separator: separator))
-        }
+        try self.init(
+            url, method: .token(isUsual ? upper : methodName), queryItems: query,
+            headerItems: fields.map { field in
+                let separator = field.name.lowercased() == "cookie" ? "; " : ", "
+                return HeaderItem(name: field.name, value: fields.values(for: field.name).joined(separator: separator))
+            },
+            body: body)
+        acceptableStatusCodes = statuses
     }
-
-    var queryItems: [QueryItem]? { url.queryItems + query }
-
-    func baseURL() -> BaseURL { url.base }
-
-    func path() throws(AtomError) -> URLPath { try URLPath(url.path) }
 }

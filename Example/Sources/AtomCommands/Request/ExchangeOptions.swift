@@ -65,9 +65,9 @@ struct ExchangeOptions: ParsableArguments {
         toldTo observers: [any RequestObserver] = [], _ resume: (Service) async throws(AtomError) -> Value
     ) async -> (result: Result<Value, AtomError>, notStored: AtomError?) {
         do throws(AtomError) {
-            let request = CommandLineRequest(
-                url: try RequestURL(url), methodName: method, headers: header.map(\.item), query: query.map(\.item),
-                body: body, acceptableStatusCodes: statuses)
+            let request = try URLEndpoint(
+                url, methodName: method, headers: header.map(\.item), query: query.map(\.item), body: body,
+                accepting: statuses)
             let atom = try atom(for: request, over: transport, calling: queue, observers)
             let events = atom.events
             let result = await outcome { () async throws(AtomError) in try await resume(atom.enqueue(request)) }
@@ -97,7 +97,7 @@ struct ExchangeOptions: ParsableArguments {
 
     /// A service, with the session only if the request goes to the session's server.
     private func atom(
-        for request: CommandLineRequest, over transport: any Transport, calling queue: DispatchQueue?,
+        for request: URLEndpoint, over transport: any Transport, calling queue: DispatchQueue?,
         _ observers: [any RequestObserver]
     ) throws(AtomError) -> Atom {
         func configure(_ configuration: inout ServiceConfiguration) {
@@ -110,9 +110,9 @@ struct ExchangeOptions: ParsableArguments {
         if session {
             let file = sessionOptions.file
             let profile = try file.profileOfUser()
-            guard try profile.airline().isAtOrigin(of: request.url.base) else {
+            guard try profile.airline().isAtOrigin(of: request.baseURL()) else {
                 let reason = "the session is only for \(profile.server)"
-                throw .requestable(.invalidURL(.init(subject: request.url.base.host, reason: reason)))
+                throw .requestable(.invalidURL(.init(subject: request.baseURL().host, reason: reason)))
             }
             return try profile.atom(file.store(), timeout: deadlines, configure)
         }
