@@ -35,6 +35,7 @@ enum ExchangeTable {
         lostUnsent, lost, offline, lostAgain, lostUnpaid, lostUnsentAgain,
             lostOffered: session after a 401 (given up), abandonBody
         refusedOffline: pausing until 6, stop, noteRetry, pause, releaseNotice
+        bodyRejected: session after a 401 (complete)
         """,
         .rejectedAndComplete: """
         admittedWithSlot: lane in its place, sign at 3
@@ -104,6 +105,9 @@ enum ExchangeTable {
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         busyOffered: paying, accepted 7, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        rejected403: session after a 401 (0), noteRetryAfter 403, limitRest, rejected 7, askSession, giveSlotBack
+        judged400: judging 400
+        judgedSpent400: receiving 400 as an error
         """,
         .sendingSignedAgain: """
         ringLooks: sending 7, deadline 50, look
@@ -132,6 +136,8 @@ enum ExchangeTable {
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         busyOffered: paying, accepted 7, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        rejected403: receiving 403 as an error
+        judged400, judgedSpent400: receiving 400 as an error, accepted 7
         """,
         .sendingUnsigned: """
         ringLooks: sending, deadline 50, look
@@ -160,6 +166,8 @@ enum ExchangeTable {
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         busyOffered: paying, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        rejected403: receiving 403 as an error
+        judged400, judgedSpent400: receiving 400 as an error
         """,
         .sendingToken: """
         ringLooks: sending, deadline 50, look
@@ -180,6 +188,8 @@ enum ExchangeTable {
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 maybeSent, abandonBody, no deadline, tell
         offline: ended -1009 notSent, abandonBody, no deadline, tell
         busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
+        rejected403: receiving 403
+        judged400, judgedSpent400: receiving 400
         """,
         .overdueToken: """
         slotSigned, slotUnsigned, admittedWithSlot, slotUseless: sending
@@ -196,6 +206,8 @@ enum ExchangeTable {
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 maybeSent, abandonBody, no deadline, tell
         offline: ended -1009 notSent, abandonBody, no deadline, tell
         busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
+        rejected403: receiving 403
+        judged400, judgedSpent400: receiving 400
         """,
         .receiving: """
         ringLooks: receiving 200, deadline 50, look
@@ -215,6 +227,7 @@ enum ExchangeTable {
         lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        bodyRejected: ended 200 with 2 bytes, no deadline, tell, giveSlotBack
         """,
         .receivingRefused: """
         ringLooks: receiving 401 that was rejected, deadline 50, look
@@ -228,6 +241,7 @@ enum ExchangeTable {
         bodyKept: ended 401 with 2 bytes, no deadline, tell, releaseNotice
         lostUnsent, lostUnsentAgain, lost, lostAgain, lostUnpaid, lostOffered,
             offline: ended 401 cut, no deadline, deliverPart, releaseNotice
+        bodyRejected: ended 401 with 2 bytes, no deadline, tell, releaseNotice
         """,
         .sendingStream: """
         ringLooks: sending 7, deadline 50, look
@@ -257,6 +271,9 @@ enum ExchangeTable {
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         busyOffered: paying, accepted 7, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        rejected403: session after a 401 (0), noteRetryAfter 403, limitRest, rejected 7, askSession, giveSlotBack
+        judged400: judging 400
+        judgedSpent400: receiving 400 as an error
         """,
         .receivingStream: """
         ringLooks: streaming 200, deadline 50, look
@@ -273,6 +290,7 @@ enum ExchangeTable {
         lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell
         offline: ended -1009 answered, abandonBody, no deadline, tell
+        bodyRejected: ended 200 with 2 bytes, no deadline, tell
         """,
         .receivingPaused: """
         ringLooks, ringOverLooks: streaming 200 paused, no deadline
@@ -287,6 +305,7 @@ enum ExchangeTable {
         lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell
         offline: ended -1009 answered, abandonBody, no deadline, tell
+        bodyRejected: ended 200 with 2 bytes, no deadline, tell
         """,
         .receivingSpent: """
         ringLooks: receiving 307 spent, deadline 50, look
@@ -300,9 +319,21 @@ enum ExchangeTable {
         bodyKept: ended 307 with 2 bytes, no deadline, tell, giveSlotBack
         lostUnsent, lostUnsentAgain, lost, lostAgain, lostUnpaid, lostOffered,
             offline: ended 307 cut, no deadline, deliverPart, giveSlotBack
+        bodyRejected: ended 307 with 2 bytes, no deadline, tell, giveSlotBack
         """,
         .receivingJudged: """
-        x: y
+        cancelled: ended cancelled answered holding a slot, no deadline, stop, tell
+        ringEarly, ringPause: judging 400, deadline 11
+        ringSilent, ringOver, ringSilentAgain: ended 400 cut holding a slot, no deadline, stop, tell
+        ringLooks: judging 400, deadline 50, look
+        ringOverLooks: judging 400, deadline 100, look
+        part, bigPart: judging 400, keepPart
+        sinkFailed, refusedByDestination: ended 400 cut holding a slot, no deadline, deliverPart, stop
+        finished: judging 400, keepBody
+        bodyKept: ended 400 with 2 bytes, accepted 7, no deadline, tell, giveSlotBack
+        bodyRejected: session after a 401 (complete), noteRetryAfter 400, rejected 7, askSession, giveSlotBack
+        lostUnsent, lost, offline,
+        lostAgain, lostUnpaid, lostUnsentAgain, lostOffered: ended 400 cut, no deadline, deliverPart, giveSlotBack
         """,
         .receivingError: """
         ringLooks: receiving 404 as an error, deadline 50, look
@@ -316,6 +347,7 @@ enum ExchangeTable {
         bodyKept: ended 404 with 2 bytes, no deadline, tell, giveSlotBack
         lostUnsent, lostUnsentAgain, lost, lostAgain, lostUnpaid, lostOffered,
             offline: ended 404 cut, no deadline, deliverPart, giveSlotBack
+        bodyRejected: ended 404 with 2 bytes, no deadline, tell, giveSlotBack
         """,
         .payingAfterHead: """
         cancelled: ended cancelled answered holding a slot, no deadline, stop, tell

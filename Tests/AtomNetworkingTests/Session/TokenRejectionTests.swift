@@ -135,21 +135,6 @@ import Testing
         #expect(session.atom.manager.session?.gate.with { $0.held?.isUnproven } == false)
     }
 
-    @Test func aStreamedBodyIsNotJudgedByTheBodyOfTheResponse() async throws {
-        let session = try SessionFixture(bearer: { $0.tokenRejections = [.problem(type: Self.expired)] })
-        let call = Call()
-        let body = RequestBody.stream(length: 2, { AsyncStream { $0.finish() } })
-        call.keep(session.atom.enqueue(UploadEndpoint(body: body)).resume { call.heard($0) })
-        Self.problem(Self.expired).send(by: session.sent[0])
-        #expect(await call.error()?.response?.statusCode == 400)
-    }
-
-    private struct UploadEndpoint: Requestable {
-        let body: RequestBody?
-        var method: HTTPMethod { .post }
-        func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-    }
-
     @Test(
         "A rule can be tested with a response",
         arguments: rejections.filter { !$0.rules.isEmpty })
