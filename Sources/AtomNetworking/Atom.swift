@@ -306,7 +306,7 @@ extension Atom {
 // MARK: - The end of a process
 
 extension Atom {
-    /// Waits until the tokens of a running refresh are stored.
+    /// Waits until the tokens of a running refresh are stored, and returns what a process that ends now loses.
     ///
     /// It also returns when the refresh has failed, and at once if none is running.
     ///
@@ -321,18 +321,28 @@ extension Atom {
     /// - a refresh of a session that was signed out, since nothing of it is stored,
     /// - a ``TokenCredentialProvider``, which may wait for a person; but it waits
     ///   until what the provider has returned is stored,
-    /// - a write that has failed, which the SDK tries again later, unless you give a duration.
+    /// - a write that has failed, which the SDK tries again later, unless you give a duration and the write may succeed
+    ///   within seconds. It may, unless its error is a ``TokenStoreError`` that says otherwise: the path, a permission,
+    ///   the file's content, the file system or the space on the disk has to be changed first.
     ///
     /// If the calling task is cancelled, or a method of the store calls it, it returns at once: the refresh goes on.
     ///
     /// <!-- given the airline -->
     /// ```swift
-    /// await atom.finishRefresh(within: .seconds(5))
+    /// if let loss = await atom.finishRefresh(within: .seconds(5)) {
+    ///     print(loss.description)
+    /// }
     /// ```
     ///
-    /// - Parameter duration: The longest time to wait. Within it, a write that has failed is waited for until it
-    ///   succeeds, and the answer to a refresh whose time was over until it comes. Without a duration, it waits as long as a refresh may take and the store needs for one write.
-    public func finishRefresh(within duration: Duration? = nil) async {
+    /// - Parameter duration: The longest time to wait; zero to look only. Within it, a write that has failed is waited
+    ///   for until it succeeds, and the answer to a refresh whose time was over until it comes. Without a duration, it
+    ///   waits as long as a refresh may take and the store needs for one write.
+    /// - Returns: ``AuthenticationError/credentialNotStored(cause:delivery:)`` if a change isn't stored, with why the
+    ///   last write failed, or `URLError.timedOut` if it still runs;
+    ///   ``AuthenticationError/refreshFailed(cause:retryAt:delivery:)`` with `URLError.timedOut` if a refresh still
+    ///   runs; `nil` if nothing is lost.
+    @discardableResult
+    public func finishRefresh(within duration: Duration? = nil) async -> AuthenticationError? {
         await manager.session?.finishRefresh(within: duration)
     }
 }

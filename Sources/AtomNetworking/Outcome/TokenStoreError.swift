@@ -43,6 +43,17 @@ extension TokenStoreError {
     /// What others have replaced while the process was suspended must not be spent.
     static let overtaken = refused("another process has replaced the tokens while this one was suspended")
 
+    /// Whether the same write may succeed some seconds later although nobody has changed a path, a permission, a file or
+    /// the space on a disk.
+    var mayPass: Bool {
+        switch self {
+        case .corrupt(_, .some), .lockTimedOut: true
+        case .system(_, let code):
+            ![EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, EINVAL].contains { Int($0) == code }
+        case .corrupt, .newerFormat, .diskFull, .readOnly, .refused, .locked: self == .overtaken
+        }
+    }
+
     /// Whether files can't be read before the device has been unlocked.
     private static var systemProtectsFiles: Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)

@@ -522,10 +522,10 @@ nonisolated extension SessionActor {
 
     /// Waits until what a running refresh brings home is stored, and what a sign-in or sign-out has to write.
     ///
-    /// - Parameter duration: The longest time; with one, a write that has failed is waited for until it succeeds.
-    func finishRefresh(within duration: Duration?) async {
-        // A method of the store would wait for itself.
-        guard !isInStore else { return }
+    /// - Parameter duration: The longest time; with one, a write that has failed is waited for until it succeeds, if
+    ///   it may soon.
+    /// - Returns: What is lost if the process ends now.
+    func finishRefresh(within duration: Duration?) async -> AuthenticationError? {
         // A refresh that begins later isn't waited for, nor for ever one whose time is over.
         let number = gate.with { $0.unfinishedRefresh(orOverdue: duration != nil) }
         let isFinished: @Sendable () -> Bool = { [gate] in
@@ -536,13 +536,16 @@ nonisolated extension SessionActor {
         }
         // From before the first look, so that no change is missed.
         let changes = gate.hub.changes()
-        guard !isFinished(), duration.map({ $0 > .zero }) ?? true else { return }
-        // Both tasks end with the caller's.
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in changes where isFinished() { return } }
-            if let duration { group.addTask { [time] in await time.sleep(for: duration.bounded) } }
-            await group.next()
-            group.cancelAll()
+        // A method of the store would wait for itself.
+        if !isInStore, !isFinished(), duration.map({ $0 > .zero }) ?? true {
+            // Both tasks end with the caller's.
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in changes where isFinished() { return } }
+                if let duration { group.addTask { [time] in await time.sleep(for: duration.bounded) } }
+                await group.next()
+                group.cancelAll()
+            }
         }
+        return gate.with { $0.loss }
     }
 }

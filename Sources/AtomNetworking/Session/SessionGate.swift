@@ -117,7 +117,10 @@ final class SessionGate: Sendable {
     /// Runs an event that returns something besides its actions.
     func ask<T: Sendable>(_ event: (inout Machine) -> (T, [Machine.Action])) -> (T, SessionActions) {
         let (result, actions, replaced) = content.withLock { content in
-            let before = (content.machine.phase, content.machine.setback, content.machine.known, content.signs?.state)
+            let before = (
+                content.machine.phase, content.machine.setback, content.machine.known, content.machine.store.failure,
+                content.signs?.state
+            )
             let (result, actions) = event(&content.machine)
             return (result, content.batch(actions, hub), before)
         }

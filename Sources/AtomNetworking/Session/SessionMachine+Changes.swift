@@ -252,7 +252,7 @@ extension SessionMachine {
     /// The outstanding write has failed: the app is told the first time, and when it is given up.
     mutating func writeFailed(_ failure: AuthenticationError, at now: Moment) -> [Action] {
         let isFirst = store.retryAt == nil
-        let isTriedAgain = store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
+        let isTriedAgain = store.writeFailed(store.outstanding ?? .overOld, failure, at: now.instant)
         return isFirst || !isTriedAgain ? [.announce(.credentialNotStored(failure))] : []
     }
 

@@ -138,6 +138,20 @@ struct SessionMachine<Waiter> {
         return left.first { isOnItsWay($0) && isSuccessorExpected(from: $0) }?.number
     }
 
+    /// What a process that ends now loses: the result of a refresh, or a change that is not stored.
+    var loss: AuthenticationError? {
+        func running(_ text: String, _ delivery: AtomError.Delivery) -> AtomError {
+            .session(URLError(.timedOut, text, delivery: delivery))
+        }
+        if store.outstanding != nil, let failure = store.failure { return failure }
+        if isStoring || store.hasToWrite(again: false) {
+            return .credentialNotStored(cause: running("The write is still running", .notSent), delivery: .notSent)
+        }
+        guard unfinishedRefresh(orOverdue: true) != nil else { return nil }
+        let cause = running("The refresh is still running", .maybeSent)
+        return .refreshFailed(cause: cause, retryAt: nil, delivery: .notSent)
+    }
+
     /// When `wokeUp` is to be called.
     var wakeTime: MonotonicInstant? {
         switch phase {

@@ -44,6 +44,8 @@ struct StoreMemory: Sendable {
     var outstanding: Outstanding?
     /// When the write is due again that has failed; `nil` if none is, or it was given up.
     private(set) var retryAt: MonotonicInstant?
+    /// Why the outstanding write has failed last.
+    private(set) var failure: AuthenticationError?
     /// In a row.
     private var failedWrites = 0
 
@@ -128,7 +130,7 @@ struct StoreMemory: Sendable {
         guard last.map({ $0.hasTokens(of: credential) }) ?? true else { return false }
         if credential == last { overwritten = [] }
         if case .first = outstanding, !isFirst(in: tenure) {} else { outstanding = nil }
-        retryAt = nil
+        (retryAt, failure) = (nil, nil)
         defer { failedWrites = 0 }
         return failedWrites > 0
     }
@@ -140,16 +142,21 @@ struct StoreMemory: Sendable {
 
     /// Whether a sign-in or sign-out is still to be written.
     ///
-    /// - Parameter again: Whether a write counts too that has failed and is tried again later.
+    /// - Parameter again: Whether a write counts too that has failed, and may succeed when it is tried again soon.
     func hasToWrite(again: Bool) -> Bool {
-        if case .first = outstanding { true } else { again && retryAt != nil }
+        if case .first = outstanding { return true }
+        guard again, retryAt != nil else { return false }
+        if case .credentialNotStored(let cause as TokenStoreError, _)? = failure { return cause.mayPass }
+        return true
     }
 
     /// The store has not taken ``last``.
     ///
     /// - Returns: Whether it is tried again; not after too many failures in a row.
-    mutating func writeFailed(_ outstanding: Outstanding, at now: MonotonicInstant) -> Bool {
-        self.outstanding = outstanding
+    mutating func writeFailed(
+        _ outstanding: Outstanding, _ failure: AuthenticationError, at now: MonotonicInstant
+    ) -> Bool {
+        (self.outstanding, self.failure) = (outstanding, failure)
         failedWrites += 1
         guard failedWrites < Self.maximumWrites else {
             // What comes next has as many tries again.
@@ -161,7 +168,7 @@ struct StoreMemory: Sendable {
     }
 
     /// Somebody else has stored something newer.
-    mutating func forgetOutstanding() { (outstanding, retryAt) = (nil, nil) }
+    mutating func forgetOutstanding() { (outstanding, retryAt, failure) = (nil, nil, nil) }
 
     /// The write of a sign-in or sign-out is not wanted any more.
     mutating func forgetFirst(in tenure: Tenure) { if isFirst(in: tenure) { outstanding = nil } }

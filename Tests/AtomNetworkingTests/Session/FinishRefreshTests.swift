@@ -10,14 +10,14 @@ struct FinishRefreshTests {
     /// and when it has returned.
     private final class Waiting: Sendable {
         let hasReturned = Locked(false)
-        private let task: Task<Void, Never>
+        private let task: Task<AuthenticationError?, Never>
 
         /// - Parameter duration: One for which no other alarm is set.
         init(_ session: SessionFixture, within duration: Duration = .seconds(77)) async {
             let atom = session.atom
             task = Task { [hasReturned] in
-                await atom.finishRefresh(within: duration)
-                hasReturned.set(true)
+                defer { hasReturned.set(true) }
+                return await atom.finishRefresh(within: duration)
             }
             let alarm = session.time.now.advanced(by: duration)
             #expect(await eventually { session.time.hasAlarm(at: alarm) }, "it waits")
@@ -25,7 +25,22 @@ struct FinishRefreshTests {
 
         func cancel() { task.cancel() }
 
-        func end() async { await task.value }
+        /// What is lost, by a name.
+        @discardableResult
+        func end() async -> String { FinishRefreshTests.name(await task.value) }
+    }
+
+    /// What is lost, and why.
+    private static func name(_ loss: AuthenticationError?) -> String {
+        switch loss {
+        case nil: "nothing"
+        case .credentialNotStored(AtomError.session(let error as URLError), .notSent)?
+        where error.code == .timedOut: "a write that runs"
+        case .credentialNotStored(let cause, .notSent)?: "not stored: \(cause)"
+        case .refreshFailed(AtomError.session(let error as URLError), nil, .notSent)?
+        where error.code == .timedOut: "a refresh that runs"
+        case let other?: "\(other)"
+        }
     }
 
     // MARK: What is waited for
@@ -40,7 +55,7 @@ struct FinishRefreshTests {
         let waiting = await Waiting(session)
         #expect(!waiting.hasReturned.value)
         refresh.grant(1)
-        await waiting.end()
+        #expect(await waiting.end() == "nothing")
         #expect(session.tokens.writes.map(\.accessToken) == ["A1"])
     }
 
@@ -57,8 +72,25 @@ struct FinishRefreshTests {
         try #require(await eventually { actor.gate.with { $0.held?.credential.accessToken == "A1" } })
         #expect(!waiting.hasReturned.value)
         disk.releaseWrites()
-        await waiting.end()
+        #expect(await waiting.end() == "nothing")
         #expect(disk.stored?.accessToken == "A1")
+    }
+
+    @Test("A write that runs for longer than the duration is not stored")
+    func heldWrite() async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk)
+        session.call()
+        let refresh = await session.refresh()
+        disk.holdWrites()
+        let waiting = await Waiting(session)
+        refresh.grant(1)
+        let actor = try #require(session.atom.manager.session)
+        try #require(await eventually { actor.gate.with { $0.isStoring } })
+        session.time.advance(by: .seconds(77))
+        #expect(await waiting.end() == "a write that runs")
+        disk.releaseWrites()
+        #expect(await eventually { disk.stored?.accessToken == "A1" })
     }
 
     @Test("Without a duration it waits for the same")
@@ -95,7 +127,7 @@ struct FinishRefreshTests {
         let refresh = await session.refresh()
         let waiting = await Waiting(session)
         if status == 400 { refresh.deny("invalid_grant") } else { refresh.answer(status: status) }
-        await waiting.end()
+        #expect(await waiting.end() == "nothing")
         #expect(await call.error()?.isAccessTokenRefreshFailure == true)
     }
 
@@ -164,7 +196,7 @@ struct FinishRefreshTests {
         let refresh = await session.refresh()
         let waiting = Task { await session.atom.finishRefresh() }
         refresh.grant(1)
-        await waiting.value
+        #expect(Self.name(await waiting.value) == "not stored: DiskFailure()")
         #expect(disk.operations.last == .failure)
         #expect(disk.stored?.accessToken == "A0")
     }
@@ -183,14 +215,60 @@ struct FinishRefreshTests {
             #expect(!waiting.hasReturned.value)
             session.time.advance(by: .seconds(seconds))
         }
-        await waiting.end()
+        #expect(await waiting.end() == "nothing")
         #expect(disk.stored?.accessToken == "A1")
     }
 
-    @Test("A write that keeps failing is waited for as long as the duration says")
-    func failingWrite() async throws {
+    @Test(
+        "A write that no time helps is not waited for, and what it failed with is returned",
+        arguments: [
+            TokenStoreError.diskFull, .readOnly, .locked, .newerFormat(version: 2), .refused("it is a folder"),
+            .corrupt("it is empty", keptAt: nil), .system(operation: "rename", code: Int(EISDIR)),
+        ])
+    func hopelessWrite(error: TokenStoreError) async throws {
         let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
-        disk.saveError = DiskFailure()
+        disk.saveError = error
+        let session = try SessionFixture(store: disk)
+        session.call()
+        let refresh = await session.refresh()
+        let waiting = await Waiting(session)
+        refresh.grant(1)
+        // The clock stands still.
+        #expect(await waiting.end() == "not stored: \(error)")
+        for duration in [nil, Duration.zero, .seconds(77)] {
+            #expect(Self.name(await session.atom.finishRefresh(within: duration)) == "not stored: \(error)")
+        }
+        disk.saveError = nil
+        let isStored = await eventually {
+            // The pause before the next write may begin only now.
+            session.time.advance(by: .seconds(1))
+            return await session.atom.finishRefresh(within: .zero) == nil
+        }
+        #expect(isStored)
+        #expect(disk.stored?.accessToken == "A1")
+    }
+
+    @Test("A sign-in that no time helps is not waited for, either")
+    func hopelessSignIn() async throws {
+        let disk = RecordingTokenCredentialStore()
+        disk.saveError = TokenStoreError.diskFull
+        let session = try SessionFixture(store: disk)
+        await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(1)) }
+        let loss = await session.atom.finishRefresh(within: .seconds(77))
+        #expect(Self.name(loss) == "not stored: \(TokenStoreError.diskFull)")
+        #expect(loss?.description.contains("The disk is full.") == true)
+    }
+
+    @Test(
+        "A write that keeps failing is waited for as long as the duration says",
+        arguments: [
+            DiskFailure(), TokenStoreError.lockTimedOut(.seconds(45)),
+            TokenStoreError.corrupt("it is empty", keptAt: URL(fileURLWithPath: "/tokens.corrupt")),
+            TokenStoreError.overtaken, TokenStoreError.system(operation: "fsync", code: Int(EIO)),
+        ] as [any Error])
+    func failingWrite(error: any Error) async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.saveError = error
         let session = try SessionFixture(store: disk)
         session.call()
         let refresh = await session.refresh()
@@ -202,7 +280,7 @@ struct FinishRefreshTests {
             #expect(!waiting.hasReturned.value)
             session.time.advance(by: .milliseconds(milliseconds))
         }
-        await waiting.end()
+        #expect(await waiting.end() == "not stored: \(error)")
         #expect(disk.stored?.accessToken == "A0")
     }
 
@@ -214,8 +292,9 @@ struct FinishRefreshTests {
         let session = try SessionFixture(store: RecordingTokenCredentialStore(), provider: login)
         session.call()
         let form = await login.form(0)
-        await session.atom.finishRefresh()
-        await session.atom.finishRefresh(within: .seconds(10))
+        for duration in [nil, Duration.seconds(10)] {
+            #expect(await session.atom.finishRefresh(within: duration) == nil)
+        }
         form.finish(.failure(CancellationError()))
     }
 
@@ -268,7 +347,7 @@ struct FinishRefreshTests {
         ]
         for atom in atoms {
             await atom.finishRefresh()
-            await atom.finishRefresh(within: .seconds(10))
+            #expect(await atom.finishRefresh(within: .seconds(10)) == nil)
         }
     }
 
@@ -277,7 +356,7 @@ struct FinishRefreshTests {
         let session = try SessionFixture(lifetime: 0)
         session.call()
         _ = await session.refresh()
-        await session.atom.finishRefresh(within: duration)
+        #expect(Self.name(await session.atom.finishRefresh(within: duration)) == "a refresh that runs")
     }
 
     @Test("When the duration is over it returns, and the refresh goes on")
@@ -287,7 +366,7 @@ struct FinishRefreshTests {
         let refresh = await session.refresh()
         let waiting = await Waiting(session)
         session.time.advance(by: .seconds(77))
-        await waiting.end()
+        #expect(await waiting.end() == "a refresh that runs")
         refresh.grant(1)
         #expect(await eventually { session.tokens.writes.map(\.accessToken) == ["A1"] })
     }
@@ -299,7 +378,7 @@ struct FinishRefreshTests {
         let refresh = await session.refresh()
         let waiting = await Waiting(session)
         waiting.cancel()
-        await waiting.end()
+        #expect(await waiting.end() == "a refresh that runs")
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             await session.atom.finishRefresh()
@@ -316,8 +395,8 @@ struct FinishRefreshTests {
         let refresh = await session.refresh()
         let waiting = await Waiting(session)
         try await session.atom.signOut()
-        await waiting.end()
-        await session.atom.finishRefresh()
+        #expect(await waiting.end() == "nothing")
+        #expect(await session.atom.finishRefresh() == nil)
         refresh.grant(1)
     }
 

@@ -161,7 +161,8 @@ struct SessionMemoryTests {
         var store = StoreMemory()
         store.willWrite(credential(1), isPending: false)
         let now = MachineFixture.instant(0)
-        let tries = (1...33).map { _ in store.writeFailed(.overOld, at: now) }
+        let failure = AuthenticationError.credentialNotStored(cause: TokenStoreError.diskFull, delivery: .notSent)
+        let tries = (1...33).map { _ in store.writeFailed(.overOld, failure, at: now) }
         #expect(tries == Array(repeating: true, count: 16) + [false] + Array(repeating: true, count: 15) + [false])
         #expect(store.outstanding == .overOld)
         let hadFailed = [store.wrote(credential(1), in: .nobody), store.wrote(credential(1), in: .nobody)]
