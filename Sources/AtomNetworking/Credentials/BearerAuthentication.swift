@@ -1,7 +1,8 @@
 /// How a session of bearer tokens is kept alive (RFC 6750, RFC 6749 §6).
 ///
-/// Services that keep their tokens in the same object share a session. A refresh uses the options of the service whose
-/// request started it. The leeway and the limit of fruitless refreshes are those of the service that was created first.
+/// Services that keep their tokens in the same object share a session, with a ``FileTokenCredentialStore`` if they also
+/// have the same authorization server. A refresh uses the options of the service whose request started it. The leeway
+/// and the limit of fruitless refreshes are those of the service that was created first.
 ///
 /// <!-- given: final class Tokens: TokenCredentialWritable, @unchecked Sendable {
 ///     var tokenCredential = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")

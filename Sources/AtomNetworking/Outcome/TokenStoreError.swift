@@ -24,8 +24,8 @@ public enum TokenStoreError: Error, Hashable, Sendable {
     /// The disk or folder can't be written.
     case readOnly
 
-    /// The file or folder can't be used, for the given reason: a symbolic link,
-    /// a folder that others can write to, a file of another user.
+    /// The file or folder can't be used, for the given reason: a symbolic link, a folder that others can write to, a file
+    /// of another user, tokens of another authorization server.
     case refused(String)
 
     /// The device has not been unlocked since it was started, or the entitlement of the store's app group is missing.

@@ -57,6 +57,27 @@ struct StoredCredentialTests {
         #expect(try StoredCredential(Data(text.utf8)) == StoredCredential(credential: credential))
     }
 
+    @Test("The authorization server is another member, which older versions ignore")
+    func server() throws {
+        let credential = TokenCredential(accessToken: "a", expiresAt: .distantFuture, refreshToken: "r")
+        let text = """
+            {"authorization_server":"https://auth.example.com:8443",\
+            "credential":{"access_token":"a","refresh_token":"r"},"version":1}
+            """
+        let stored = StoredCredential(credential: credential, server: "https://auth.example.com:8443")
+        #expect(try String(decoding: stored.encoded(), as: UTF8.self) == text)
+        #expect(try StoredCredential(Data(text.utf8)) == stored)
+    }
+
+    @Test("What is no authorization server is never shown", arguments: ["7", "\"hunter2\"", "\"https://a b\"", "[]"])
+    func noServer(member: String) {
+        #expect {
+            try StoredCredential(Data(#"{"version":1,"authorization_server":\#(member)}"#.utf8))
+        } throws: { error in
+            if case TokenStoreError.corrupt = error { true } else { false }
+        }
+    }
+
     @Test("Unknown members are ignored")
     func unknownMembers() throws {
         let text = """

@@ -61,6 +61,8 @@ extension KeptCredentialStore {
 /// Blocking calls run on a queue: a disk can take seconds, and Swift has few threads.
 final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     private let holder = Guarded<StoreLock.Hold?>(nil)
+    /// The authorization server whose tokens it keeps; `nil` for any.
+    private let server = Guarded<Origin?>(nil)
     private let medium: Medium
     private let lockTimeout: Duration
     private let time: any TimeSource
@@ -74,11 +76,24 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         self.activity = activity
     }
 
+    /// A keeper of the same medium, for any authorization server.
+    func another() -> CredentialKeeper {
+        CredentialKeeper(medium, lockTimeout: lockTimeout, time: time, activity: activity)
+    }
+
+    /// Keeps only tokens of this authorization server from now on; returns whether it is the first one.
+    func bind(to origin: Origin) -> Bool {
+        server.withLock { server in
+            server = server ?? origin
+            return server == origin
+        }
+    }
+
     func load() async throws -> TokenCredential? {
         do {
             // No lock is needed: a write replaces the whole file, and a refresh
             // in another process must not block the use of a valid token.
-            return try await run { [medium] in try medium.read()?.credential }
+            return try await run { [self] in try bound(medium.read())?.credential }
         } catch TokenStoreError.corrupt(let reason, _) {
             do {
                 // Only under the lock it is certainly what was read that is moved aside.
@@ -94,13 +109,13 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     func save(_ credential: TokenCredential?) async throws {
         try await withLock { keeper, _ in
-            // Unreadable data is kept, and a newer version's isn't overwritten.
+            // Unreadable data is kept, and a newer version's isn't overwritten; another server's tokens are.
             do throws(TokenStoreError) {
-                _ = try keeper.current()
+                _ = try keeper.anybodys()
             } catch {
                 guard case .corrupt = error else { throw error }
             }
-            try keeper.medium.write(credential.map { StoredCredential(credential: $0) })
+            try keeper.write(credential)
         }
     }
 
@@ -117,7 +132,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
                     let stored = try keeper.current()?.credential
                     if stored != old { return stored }
                 }
-                try keeper.medium.write(new.map { StoredCredential(credential: $0) })
+                try keeper.write(new)
                 return new
             }
             return stored ?? nil
@@ -134,7 +149,9 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
                 let found = stored?.intent.flatMap { $0.concerns(credential.refreshToken) ? $0 : nil }
                 let intent = found ?? RefreshIntent(refreshToken: credential.refreshToken)
                 // Also one that was there: what can't be written now won't take the new tokens either.
-                try keeper.medium.write(StoredCredential(credential: stored?.credential, intent: intent))
+                try keeper.medium.write(
+                    StoredCredential(
+                        credential: stored?.credential, intent: intent, server: keeper.serverName ?? stored?.server))
                 return found != nil
             }
         } catch {
@@ -154,8 +171,25 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
+    private var serverName: String? { server.withLock { $0?.string } }
+
+    private func write(_ credential: TokenCredential?) throws(TokenStoreError) {
+        try medium.write(credential.map { StoredCredential(credential: $0, server: serverName) })
+    }
+
+    /// Refuses the tokens of another authorization server.
+    private func bound(_ stored: StoredCredential?) throws(TokenStoreError) -> StoredCredential? {
+        guard stored?.credential != nil, let found = stored?.server, let name = serverName, found != name else {
+            return stored
+        }
+        throw .refused("its tokens come from \(found), and are not sent to \(name); to replace them, sign in again")
+    }
+
     /// Reads the stored credential under the lock, or moves unreadable data aside.
-    private func current() throws(TokenStoreError) -> StoredCredential? {
+    private func current() throws(TokenStoreError) -> StoredCredential? { try bound(anybodys()) }
+
+    /// The same, whichever authorization server it came from.
+    private func anybodys() throws(TokenStoreError) -> StoredCredential? {
         do throws(TokenStoreError) {
             return try medium.read()
         } catch {

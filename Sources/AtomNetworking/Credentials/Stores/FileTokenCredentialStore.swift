@@ -28,6 +28,13 @@ import Foundation
 /// once. After that there are no tokens. A file from a newer version of the SDK is not changed:
 /// ``TokenStoreError/newerFormat(version:)``.
 ///
+/// **One authorization server.** A session binds the file to its authorization server: the scheme, host and port of the
+/// token endpoint. A session of another one sends none of the tokens. Its requests fail with
+/// ``TokenStoreError/refused(_:)``, which names both, until ``Atom/signIn(with:)`` or ``Atom/signOut()`` has replaced
+/// what is there. A file of an earlier version of the SDK is bound by the next write. A service that has only a provider
+/// sends no refresh token, so it reads every file, and binds none. The same is true of calls by your own code: if the
+/// server itself has moved, sign in with what `load` returns.
+///
 /// **The lock** is the advisory lock of `flock(2)`. The system releases it when its process ends for any reason, and
 /// child processes don't inherit it. Waiting for it doesn't block a thread, is first in, first out within a process,
 /// and ends when the task is cancelled, with a `CancellationError`. The wait is limited, because a process may be
@@ -43,8 +50,10 @@ import Foundation
 /// the device is unlocked for the first time a protected file can't be read: ``TokenStoreError/locked``. The system
 /// ends an app that is suspended while it holds a lock in a shared container (0xdead10cc), so the store asks for time,
 /// and gives the lock back when that is over. For an app without extensions use `KeychainTokenCredentialStore` instead.
-public final class FileTokenCredentialStore: KeptCredentialStore {
+public final class FileTokenCredentialStore: KeptCredentialStore, ServerBoundStore {
     let keeper: CredentialKeeper<CredentialFile>
+    /// The app's own store, by which sessions are found.
+    private let original: FileTokenCredentialStore?
 
     /// Creates a store; nothing is read, written or checked until it is used.
     ///
@@ -58,7 +67,17 @@ public final class FileTokenCredentialStore: KeptCredentialStore {
 
     init(fileURL: URL, lockTimeout: Duration, time: any TimeSource) {
         keeper = CredentialKeeper(CredentialFile(fileURL), lockTimeout: lockTimeout, time: time)
+        original = nil
     }
+
+    private init(forSessionOf original: FileTokenCredentialStore) {
+        keeper = original.keeper.another()
+        self.original = original
+    }
+
+    func forSession() -> any ServerBoundStore { FileTokenCredentialStore(forSessionOf: self) }
+
+    func bind(to origin: Origin) -> Bool { keeper.bind(to: origin) }
 }
 
 struct CredentialFile: CredentialMedium {

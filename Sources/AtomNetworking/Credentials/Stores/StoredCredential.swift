@@ -18,6 +18,9 @@ struct StoredCredential: Equatable, Sendable {
 
     /// The refresh that was started and whose result is unknown: one write replaces it and the token.
     var intent: RefreshIntent?
+
+    /// The origin of the authorization server that the credential came from; `nil` if nobody has said so.
+    var server: String?
 }
 
 extension StoredCredential {
@@ -31,16 +34,20 @@ extension StoredCredential {
         }
         guard header.version <= Self.version else { throw .newerFormat(version: header.version) }
         guard let document = try? decoder.decode(Document.self, from: data),
-            document.credential == nil || document.credential?.credential != nil
+            document.credential == nil || document.credential?.credential != nil,
+            // It is shown in an error.
+            document.server.map({ (try? BaseURL(string: $0)) != nil }) ?? true
         else { throw .corrupt("its members are not those of a credential", keptAt: nil) }
         credential = document.credential?.credential
         intent = document.intent
+        server = document.server
     }
 
     func encoded() throws(TokenStoreError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let document = Document(version: Self.version, credential: credential.map(Members.init), intent: intent)
+        let document = Document(
+            version: Self.version, credential: credential.map(Members.init), intent: intent, server: server)
         guard let data = try? encoder.encode(document), data.count <= Self.sizeLimit else {
             throw .refused("the credential is larger than \(Self.sizeLimit) bytes")
         }
@@ -57,11 +64,13 @@ private struct Document: Codable {
         case version
         case credential
         case intent = "refresh_begun"
+        case server = "authorization_server"
     }
 
     let version: Int
     let credential: Members?
     let intent: RefreshIntent?
+    let server: String?
 }
 
 extension Document {
@@ -71,6 +80,7 @@ extension Document {
         credential = try container.decodeIfPresent(Members.self, forKey: .credential)
         // An unreadable note is ignored: the credential is more important.
         intent = try? container.decodeIfPresent(RefreshIntent.self, forKey: .intent)
+        server = try container.decodeIfPresent(String.self, forKey: .server)
     }
 }
 

@@ -2,7 +2,8 @@
 ///
 /// The SDK reads it on first use, in every ``exchange(_:)``, and before it reports that no user is signed in; it writes
 /// it after a refresh, a sign-in and a sign-out. It makes one call at a time to each object, on any thread; a call that
-/// never returns blocks the later ones. All services that use the same object share one session.
+/// never returns blocks the later ones. All services that use the same object share one session; with a
+/// ``FileTokenCredentialStore``, all those with the same authorization server.
 ///
 /// An error reaches the app as the cause of a typed one. Throw when the tokens
 /// can't be read (a locked Keychain), and return `nil` only when there are none.
@@ -84,6 +85,17 @@ extension TokenCredential? {
         default: false
         }
     }
+}
+
+/// A store that gives tokens to no other authorization server than the one that they came from.
+protocol ServerBoundStore: TokenCredentialStore {
+    /// A store of the same tokens for one session, which keeps this one.
+    func forSession() -> any ServerBoundStore
+
+    /// Says from where the session's tokens come; the first one counts.
+    ///
+    /// - Returns: Whether this is the one that counts.
+    func bind(to origin: Origin) -> Bool
 }
 
 /// A store that records that a refresh token is about to be sent.
