@@ -8,31 +8,31 @@ extension Atom {
     /// The last call of a command: if the process ended before, the session could be lost. It is shorter than the ten
     /// seconds that many supervisors wait between SIGTERM and SIGKILL.
     ///
-    /// - Parameter events: Those of the session since before the command's request.
-    /// - Returns: Why new tokens aren't stored, if they aren't: the next command can't use the session.
-    func finishBeforeExit(_ events: AsyncStream<SessionEvent>) async -> AtomError? {
+    /// - Parameter notes: Where it says what it waits for, to somebody who has pressed Ctrl-C.
+    /// - Returns: What is lost when the process ends: the next command may not be able to use the session.
+    func finishBeforeExit(_ notes: Terminal) async -> AtomError? {
         // In a task of its own: a cancelled one would not wait.
-        await Task { await finishRefresh(within: .seconds(8)) }.value
-        let heard = Task {
-            var failure: AtomError?
-            for await event in events {
-                switch event {
-                case .credentialNotStored(let error): failure = .authentication(error)
-                case .credentialStored, .credentialChanged, .signedOut: failure = nil
-                default: break
+        let finish = Task { await finishRefresh(within: .seconds(8)) }
+        let loss = await withTaskCancellationHandler {
+            await finish.value
+        } onCancel: {
+            Task {
+                let goal: String
+                switch await finishRefresh(within: .zero) {
+                case nil: return
+                case .credentialNotStored?: goal = "the session is stored"
+                default: goal = "a refresh of the session is stored"
                 }
+                notes.print("Waiting up to 8 seconds until \(goal); a second Ctrl-C ends the command at once.")
             }
-            return failure
         }
-        // It hears what has been said until now.
-        heard.cancel()
-        return await heard.value
+        return loss.map { .authentication($0) }
     }
 }
 
 /// Runs a body as a task that SIGINT and SIGTERM cancel.
 ///
-/// The body ends normally; a second signal ends the process at once.
+/// The body ends normally, and says what it waits for; a second signal ends the process at once.
 ///
 /// - Returns: The body's result, and the signal if there was one.
 func withInterruption<Value: Sendable>(

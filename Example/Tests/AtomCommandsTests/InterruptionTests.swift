@@ -52,6 +52,38 @@ import Testing
         print("Signal \(signal) while the response was written: \(survivals) of \(rounds) sessions survived.")
     }
 
+    @Test(arguments: [SIGINT, SIGTERM])
+    func theFirstSignalSaysWhatIsWaitedForAndTheSecondEndsIt(signal: Int32) async throws {
+        let server = try StrictServer(holding: .beforeTheResponse)
+        defer { server.stop() }
+        let file = try await session(at: server)
+        let tool = try await Tool.interrupt(
+            command(file), by: signal, when: { server.isHolding }, again: { $0.hasSuffix("at once.\n") })
+        server.release()
+        #expect(tool.status == 128 + signal)
+        #expect(tool.output.isEmpty)
+        #expect(tool.notes.hasPrefix("Waiting up to 8 seconds until a refresh of the session is stored;"))
+        #expect(tool.notes.hasSuffix("a second Ctrl-C ends the command at once.\n"), "nothing follows")
+        await server.isIdle()
+    }
+
+    /// The file can't be replaced, and the command doesn't wait for that to change.
+    @Test func whatIsNotStoredIsSaidAtTheEnd() async throws {
+        let server = try StrictServer(holding: .beforeTheLastByte)
+        defer { server.stop() }
+        let file = try await session(at: server)
+        let arguments = command(file)
+        let running = Task { try await Run(arguments) }
+        while !server.isHolding { try await Task.sleep(for: .milliseconds(1)) }
+        try FileManager.default.removeItem(at: file.url)
+        try FileManager.default.createDirectory(at: file.url, withIntermediateDirectories: false)
+        server.release()
+        let run = try await running.value
+        #expect(run.output.hasPrefix("ada"))
+        #expect(run.notes.hasPrefix("\(file.url.path): "))
+        #expect(run.status == .fileFailed)
+    }
+
     private struct Stopped {
         let tool: Tool.Run
         /// Whether the new tokens are in the file.
@@ -76,10 +108,7 @@ import Testing
     ) async throws -> Stopped {
         let server = try StrictServer(holding: phase)
         defer { server.stop() }
-        // Tokens that the server doesn't accept any more, and the profile.
-        let file = SessionFile(url: folder.url.appendingPathComponent("\(UUID())/session.json"))
-        try await file.store().save(StrictServer.credential(0))
-        try file.save(SessionFile.Profile(server: server.url, clientID: "atom-app"))
+        let file = try await session(at: server)
         var other: Task<Void, any Error>?
         if phase == .waitingForTheStore {
             let (holds, hold) = AsyncStream.makeStream(of: Void.self)
@@ -92,8 +121,7 @@ import Testing
             }
             for await _ in holds {}
         }
-        let command = ["whoami", "--session-file", file.url.path]
-        let tool = try await Tool.interrupt(command, by: signal) {
+        let tool = try await Tool.interrupt(command(file), by: signal) {
             guard server.isHolding else { return false }
             guard let delay else { return true }
             server.release()
@@ -109,8 +137,18 @@ import Testing
         let stored = try await file.store().load()
         return Stopped(
             tool: tool, wasStored: stored?.refreshToken != StrictServer.credential(0).refreshToken,
-            next: try await Run(command), reuses: server.reuses)
+            next: try await Run(command(file)), reuses: server.reuses)
     }
+
+    /// A session with tokens that the server doesn't accept any more.
+    private func session(at server: StrictServer) async throws -> SessionFile {
+        let file = SessionFile(url: folder.url.appendingPathComponent("\(UUID())/session.json"))
+        try await file.store().save(StrictServer.credential(0))
+        try file.save(SessionFile.Profile(server: server.url, clientID: "atom-app"))
+        return file
+    }
+
+    private func command(_ file: SessionFile) -> [String] { ["whoami", "--session-file", file.url.path] }
 }
 
 /// An authorization server and a resource; it stops in one phase of the first refresh.

@@ -24,13 +24,21 @@ enum Tool {
     /// - Parameters:
     ///   - signal: By default the one of Ctrl-C.
     ///   - isReady: Asked again and again until the signal may be sent.
+    ///   - isDue: Asked again and again, with what the tool has noted so far, until the signal is sent once more; `nil`
+    ///     for never.
     ///   - goOn: Called when the tool has got the signal.
     static func interrupt(
-        _ arguments: [String], by signal: Int32 = SIGINT, when isReady: () -> Bool, then goOn: () -> Void = {}
+        _ arguments: [String], by signal: Int32 = SIGINT, when isReady: () -> Bool,
+        again isDue: ((String) -> Bool)? = nil, then goOn: () -> Void = {}
     ) async throws -> Run {
         let process = Process()
         let output = Pipe()
-        let notes = Pipe()
+        // A file can be read while the tool runs.
+        let folder = try TemporaryFolder()
+        let noteURL = folder.url.appendingPathComponent("notes")
+        try Data().write(to: noteURL)
+        let notes = try FileHandle(forWritingTo: noteURL)
+        func noted() throws -> String { String(decoding: try Data(contentsOf: noteURL), as: UTF8.self) }
         process.executableURL = executable
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
@@ -47,9 +55,15 @@ enum Tool {
         } else {
             while isPending(signal, for: process) { try await Task.sleep(for: .milliseconds(1)) }
         }
+        if let isDue {
+            while process.isRunning, try !isDue(noted()) { try await Task.sleep(for: .milliseconds(1)) }
+            if process.isRunning { kill(process.processIdentifier, signal) }
+        }
         goOn()
         let status = await ends.first { _ in true }
-        return Run(status: status ?? -1, output: try text(output), notes: try text(notes))
+        return try withExtendedLifetime(folder) {
+            Run(status: status ?? -1, output: try text(output), notes: try noted())
+        }
     }
 
     /// Whether a process has not taken a signal yet, as far as the system tells.

@@ -55,13 +55,14 @@ struct ExchangeOptions: ParsableArguments {
     /// - Parameters:
     ///   - statuses: Those that are no errors.
     ///   - transport: What sends it.
+    ///   - notes: Where it says what it waits for after Ctrl-C.
     ///   - queue: Where the SDK calls closures.
     ///   - observers: Hear what happens to it.
     ///   - resume: Sends the request.
-    /// - Returns: What came of it, and why new tokens of the session aren't stored, if they aren't.
+    /// - Returns: What came of it, and what of the session is lost when the process ends.
     func send<Value: Sendable>(
         _ method: String, _ url: String, body: RequestBody? = nil, accepting statuses: ClosedRange<Int> = 200...299,
-        over transport: any Transport, calling queue: DispatchQueue? = nil,
+        over transport: any Transport, notes: Terminal, calling queue: DispatchQueue? = nil,
         toldTo observers: [any RequestObserver] = [], _ resume: (Service) async throws(AtomError) -> Value
     ) async -> (result: Result<Value, AtomError>, notStored: AtomError?) {
         do throws(AtomError) {
@@ -69,15 +70,14 @@ struct ExchangeOptions: ParsableArguments {
                 url, methodName: method, headers: header.map(\.item), query: query.map(\.item), body: body,
                 accepting: statuses)
             let atom = try atom(for: request, over: transport, calling: queue, observers)
-            let events = atom.events
             let result = await outcome { () async throws(AtomError) in try await resume(atom.enqueue(request)) }
-            return (result, await atom.finishBeforeExit(events))
+            return (result, await atom.finishBeforeExit(notes))
         } catch {
             return (.failure(error), nil)
         }
     }
 
-    /// The status of the command; says that new tokens of the session aren't stored.
+    /// The status of the command; says what of the session is lost.
     func status<Value>(
         of result: Result<Value, AtomError>, notStored: AtomError?, notes: Terminal
     ) -> RequestExitStatus {

@@ -34,7 +34,7 @@ struct RequestCommand: StatusCommand {
               atom request GET http://127.0.0.1:8080/account --session --record account.har
               atom request GET http://127.0.0.1:8080/account --session --replay account.har
 
-            Ctrl-C cancels the request. Exit status:
+            Ctrl-C cancels the request; a second one doesn't wait for the session's new tokens. Exit status:
 
             \(RequestExitStatus.table)
             """
@@ -79,7 +79,7 @@ struct RequestCommand: StatusCommand {
         // After redirects, the remaining 3xx statuses are not errors: a 304 for
         // a conditional request, or a redirect that isn't followed.
         let (result, notStored) = await exchange.send(
-            method, url, body: try requestBody(), accepting: 200...399, over: tap,
+            method, url, body: try requestBody(), accepting: 200...399, over: tap, notes: console.notes,
             toldTo: exports.observers(notes: console.notes) + recordings.map { $0.recorder }
         ) { (service) async throws(AtomError) in try await service.resume() }
         switch result {

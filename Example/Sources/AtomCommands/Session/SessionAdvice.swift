@@ -40,6 +40,12 @@ struct SessionAdvice {
             self.init(store: cause, file: file)
         case .credentialNotProvided(let cause, _, _):
             self.init(login: cause)
+        case .refreshFailed(let cause as AtomError, _, _) where cause.delivery == .maybeSent:
+            self.init(
+                """
+                The access token could not be refreshed: \(cause.description) If the server has sent new tokens, they \
+                are lost, and you have to sign in again with “atom login”.
+                """, RequestExitStatus(cause))
         case .refreshFailed(let cause as AtomError, _, _):
             self.init(
                 "The access token could not be refreshed: \(cause.description) The session continues; try again.",

@@ -21,9 +21,8 @@ struct WhoamiCommand: StatusCommand {
             let profile = try file.profileOfUser()
             let atom = try profile.atom(file.store())
             let endpoint = AccountEndpoint.account(try profile.airline())
-            let events = atom.events
             let result = await atom.outcome(of: endpoint, expecting: Member.self)
-            let notStored = await atom.finishBeforeExit(events)
+            let notStored = await atom.finishBeforeExit(console.notes)
             // Also if the request has failed.
             let status = notStored.map { SessionAdvice($0, file: file.url).show(on: console.notes) }
             let member = try result.get()

@@ -48,7 +48,8 @@ struct StreamCommand: StatusCommand {
     func perform(on console: Console) async throws -> RequestExitStatus {
         let tap = WireTap()
         let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
-        let (result, notStored) = await exchange.send("GET", url, over: tap) { (service) async throws(AtomError) in
+        let (result, notStored) = await exchange.send("GET", url, over: tap, notes: console.notes) {
+            (service) async throws(AtomError) in
             if events { return try await showEvents(of: service, with: printer) }
             return lines
                 ? try await showLines(of: service, with: printer) : try await showBytes(of: service, with: printer)

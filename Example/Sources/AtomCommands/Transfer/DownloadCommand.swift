@@ -48,7 +48,7 @@ struct DownloadCommand: StatusCommand {
         let printer = ResponsePrinter(console: console, tap: tap, isQuiet: quiet)
         let meter = TransferMeter("Download", on: quiet ? .silent : console.notes)
         let queue = DispatchQueue(label: "atom.download")
-        let (result, notStored) = await exchange.send("GET", url, over: tap, calling: queue) {
+        let (result, notStored) = await exchange.send("GET", url, over: tap, notes: console.notes, calling: queue) {
             (service) async throws(AtomError) in
             try await service.download(
                 progress: { meter.update($0) }, to: fileURL, isResumable: resume, maximumSize: maxSize)

@@ -45,7 +45,7 @@ struct UploadCommand: StatusCommand {
         let meter = TransferMeter("Upload", on: quiet ? .silent : console.notes)
         let queue = DispatchQueue(label: "atom.upload")
         let (result, notStored) = await exchange.send(
-            method, url, body: requestBody, accepting: 200...399, over: tap, calling: queue
+            method, url, body: requestBody, accepting: 200...399, over: tap, notes: console.notes, calling: queue
         ) { (service) async throws(AtomError) in
             try await service.resume(progress: { meter.update($0) }, expecting: Data.self)
         }
