@@ -37,7 +37,7 @@ struct FileSegment: Sendable {
     /// Checks that this is a regular file that can be read, also by a symbolic link, and notes its length.
     init(url: URL) throws(AtomError) {
         func refused(_ reason: String) -> AtomError {
-            .refused(RequestableError.invalidBody, url.lastPathComponent, because: reason)
+            .refused(RequestableError.invalidBody, url.lastPathComponent, because: reason, means: .fileProblem)
         }
         guard url.isFileURL else {
             throw refused("this is not the URL of a file; create it with URL(fileURLWithPath:)")

@@ -58,7 +58,8 @@ public struct AllowedOrigins: Sendable, Hashable {
         .refused(
             RequestableError.originNotAllowed, endpoint.target.origin.string,
             because: "tokens aren't sent to an authorization server over plain HTTP, where others can read "
-                + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")
+                + "them; use https, or name this origin in BearerAuthentication.allowedOrigins",
+            means: .secureConnectionRequired)
     }
 
     /// Whether a request for a server's link is signed by what signs in this tenure.
@@ -77,6 +78,8 @@ public struct AllowedOrigins: Sendable, Hashable {
                 + "requiresAuthorization to false"
             : "the credential isn't sent over plain HTTP, where others can read it; use https, or name this origin "
                 + "in \(option)"
-        return .refused(RequestableError.originNotAllowed, origin.string, because: reason)
+        return .refused(
+            RequestableError.originNotAllowed, origin.string, because: reason,
+            means: namesOrigins ? nil : .secureConnectionRequired)
     }
 }

@@ -325,7 +325,7 @@ extension AtomError: CustomNSError {
     /// ``request`` as a dictionary under `AtomNetworking.request`, with `method`, `url`, `attempts` and `seconds`.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [
-            NSLocalizedDescriptionKey: situation.description, "NSDebugDescription": description,
+            NSLocalizedDescriptionKey: errorDescription ?? "", "NSDebugDescription": description,
         ]
         userInfo[Request.key] = request?.propertyList
         return userInfo

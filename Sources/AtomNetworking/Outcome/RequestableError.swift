@@ -41,10 +41,18 @@ public enum RequestableError: Error, Sendable {
         /// The rule that the value breaks and, where there is one, the fix.
         public let reason: String
 
+        /// What it means for people, if that isn't what its case means.
+        private(set) var situation: AtomError.Situation?
+
         /// Creates a violation, for endpoints that validate their own values.
         public init(subject: String = "", reason: String) {
             self.subject = Redaction.subject(subject)
             self.reason = reason
+        }
+
+        init(subject: String, reason: String, means situation: AtomError.Situation?) {
+            self.init(subject: subject, reason: reason)
+            self.situation = situation
         }
     }
 
@@ -104,8 +112,9 @@ extension RequestableError: ErrorForPeople {
 
 extension AtomError {
     static func refused(
-        _ kind: (RequestableError.Violation) -> RequestableError, _ subject: String = "", because reason: String
-    ) -> AtomError { .requestable(kind(.init(subject: subject, reason: reason))) }
+        _ kind: (RequestableError.Violation) -> RequestableError, _ subject: String = "", because reason: String,
+        means situation: Situation? = nil
+    ) -> AtomError { .requestable(kind(.init(subject: subject, reason: reason, means: situation))) }
 
     /// What a part of the app threw before a request was sent, as the SDK's error;
     /// `otherwise` for an error that isn't one of the SDK's.

@@ -79,7 +79,8 @@ public struct LinkedEndpoint: Requestable {
         guard let target = TargetURL.resolving(reference, against: base) else {
             throw .refused(
                 RequestableError.invalidURL, Redaction.url(reference),
-                because: "it is not an http or https URL, nor relative to the URL of the response")
+                because: "it is not an http or https URL, nor relative to the URL of the response",
+                means: .serverProblem)
         }
         let isTrusted = response.tenure != nil && response.record?.hasLeftOrigin != true
         link = Link(target, source: isTrusted ? base?.origin : nil, of: response.tenure)

@@ -220,7 +220,7 @@ struct AtomErrorTests {
         for (error, part) in table {
             #expect(error.violation == violation)
             #expect(error.description.contains("\(part) “it”: that is so."))
-            #expect(error.errorDescription == "Something went wrong.")
+            #expect(error.errorDescription == error.situation.description)
             #expect(AtomError.requestable(error).description == error.description)
         }
         #expect(Set(table.map(\.0)).count == table.count)
