@@ -64,7 +64,7 @@ public struct AtomResponse: Sendable {
     ) -> AtomResponse {
         var response = self
         response.notes = AttemptNotes(
-            earlier: earlier, retryAt: retryAt, request: request, words: words(without: secrets()))
+            earlier: earlier, retryAt: retryAt, request: request, quotes: quotes(without: secrets))
         return response
     }
 
@@ -131,26 +131,21 @@ extension AtomResponse: Redacted {
     }
 
     func explanation(withWords: Bool) -> String {
-        // Of what the SDK has received, only an error of the SDK knows the secrets.
-        let words = withWords ? notes.map(\.words) ?? (record == nil ? words(without: []) : nil) : nil
+        let words = withWords ? quotes.words : nil
         let text = "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
         return text + (fault.map { " Its body is incomplete. \($0)" } ?? "")
     }
 
-    /// The title of a problem document, or the first words of a plain text, without
-    /// what the request was signed with: a server may repeat it.
-    func words(without secrets: @autoclosure () -> [String]?) -> String? {
+    /// What the server says, as far as it may be shown.
+    ///
+    /// Of what the SDK has received, only an error of the SDK knows the secrets.
+    var quotes: ServerQuotes { notes?.quotes ?? (record == nil ? quotes(without: { [] }) : ServerQuotes()) }
+
+    /// What the server says without what the request was signed with: a server may repeat it.
+    func quotes(without secrets: () -> [String]?) -> ServerQuotes {
         // A 407 may speak of the proxy's credential, which isn't known here.
-        guard !data.isEmpty, data.count <= 1 << 16, statusCode != 407 else { return nil }
-        let isText = MediaType(headerFields["Content-Type"])?.name == "text/plain"
-        // What has not been searched isn't shown.
-        guard let text = ProblemDetails(of: self)?.title ?? (isText ? try? ResponseText.text(of: self) : nil),
-            let secrets = secrets(),
-            case let line = text.prefix(SecretSearch.limit).split(whereSeparator: \.isWhitespace).joined(separator: " "),
-            case let start = Redaction.withoutTokens(line, secrets: secrets).prefix(400), !start.isEmpty,
-            !Redaction.namesCredential(String(start))
-        else { return nil }
-        return Redaction.excerpt(start.split(separator: " ", maxSplits: 40).prefix(40).joined(separator: " "))
+        guard !data.isEmpty, data.count <= 1 << 16, statusCode != 407 else { return ServerQuotes() }
+        return ServerQuotes(of: self, without: secrets)
     }
 
     /// Whether the body goes elsewhere, or is left out, as after HEAD.
@@ -165,14 +160,13 @@ final class AttemptNotes: Sendable {
     let earlier: [AttemptFailure]
     let retryAt: Date?
     let request: AtomError.Request
-    /// What the server says, as far as it may be shown.
-    let words: String?
+    let quotes: ServerQuotes
 
-    init(earlier: [AttemptFailure], retryAt: Date?, request: AtomError.Request, words: String?) {
+    init(earlier: [AttemptFailure], retryAt: Date?, request: AtomError.Request, quotes: ServerQuotes) {
         self.earlier = earlier
         self.retryAt = retryAt
         self.request = request
-        self.words = words
+        self.quotes = quotes
     }
 }
 

@@ -88,6 +88,15 @@ package enum Redaction {
         text.unicodeScalars.contains(where: isControl) ? clipped(text, limit: .max) : text
     }
 
+    /// The text without those characters, and with a space for a line break or a tab.
+    static func withoutControls(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.compactMap { scalar in
+                    scalar.properties.isWhitespace ? " " : isControl(scalar) ? nil : scalar
+                }))
+    }
+
     /// Line breaks of Unicode are controls too, and so are the marks, embeddings
     /// and isolates of its bidirectional algorithm (UAX #9).
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

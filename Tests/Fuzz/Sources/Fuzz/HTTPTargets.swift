@@ -143,7 +143,7 @@ enum HTTPTargets {
         let response = AtomResponse(
             data: input.data, statusCode: 200, headerFields: HeaderFields([.init(name: "Content-Type", value: text)]))
         _ = try? ResponseText.text(of: response)
-        _ = (response.description, response.words(without: []), try? response.decode([String: Int].self))
+        _ = (response.description, response.quotes(without: { [] }), try? response.decode([String: Int].self))
         guard let shown = Redaction.mediaType(text) else { return }
         check(shown.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x1F || $0 == "…" }, "it is plain", [text])
         check(Redaction.mediaType(shown) == shown, "what is shown is shown again", [text, shown])

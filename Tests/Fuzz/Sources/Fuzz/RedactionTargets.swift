@@ -91,7 +91,7 @@ enum RedactionTargets {
             let body = AtomResponse(
                 data: Data(text.utf8), statusCode: 400,
                 headerFields: HeaderFields([.init(name: "Content-Type", value: "text/plain")]))
-            let words = plain(body.words(without: [secret]) ?? "")
+            let words = plain(body.quotes(without: { [secret] }).words ?? "")
             for index in words.indices {
                 check(!pieces.contains(Array(words[index...].prefix(8))), "no word shows a part", [secret, text])
             }
