@@ -63,8 +63,9 @@ extension TokenStoreError {
         #endif
     }
 
+    /// - Parameter permission: What this process may not do if it lacks a permission.
     init(
-        _ code: Int32, during operation: String, isWriting: Bool = false,
+        _ code: Int32, during operation: String, isWriting: Bool = false, permission: String? = nil,
         protectsFiles: Bool = TokenStoreError.systemProtectsFiles
     ) {
         switch code {
@@ -72,12 +73,21 @@ extension TokenStoreError {
         case EPERM where protectsFiles && ["open", "read"].contains(operation): self = .locked
         case EROFS: self = .readOnly
         case EACCES where isWriting, EPERM where isWriting: self = .readOnly
+        case EACCES, EPERM:
+            self =
+                permission.map { .refused("this process has no permission to \($0)") }
+                ?? .system(operation: operation, code: Int(code))
         default: self = .system(operation: operation, code: Int(code))
         }
     }
 }
 
 extension TokenStoreError: RedactedError {
+    /// The system's words for `errno`; the Keychain's codes are negative.
+    private static func words(for code: Int) -> String? {
+        code > 0 ? Int32(exactly: code).map { String(cString: strerror($0)) } : nil
+    }
+
     /// A sentence that says what happened.
     public var description: String {
         switch self {
@@ -93,7 +103,8 @@ extension TokenStoreError: RedactedError {
         case .readOnly: "The token store can't be written: the disk or folder is read-only."
         case .refused(let reason): "The token store can't be used: \(reason)."
         case .locked: "The token store is locked until the device has been unlocked once."
-        case .system(let operation, let code): "\(operation) failed with code \(code)."
+        case .system(let operation, let code):
+            "\(operation) failed with code \(code)\(Self.words(for: code).map { " (\($0))" } ?? "")."
         }
     }
 }

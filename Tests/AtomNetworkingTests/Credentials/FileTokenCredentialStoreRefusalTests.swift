@@ -211,6 +211,30 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(TokenStoreError(EACCES, during: "open", isWriting: true) == .readOnly)
         #expect(TokenStoreError(EACCES, during: "open") == .system(operation: "open", code: Int(EACCES)))
         #expect(TokenStoreError(EIO, during: "read") == .system(operation: "read", code: Int(EIO)))
+        let read = "read the file “/a/session.json”"
+        for code in [EACCES, EPERM] {
+            #expect(
+                TokenStoreError(code, during: "open", permission: read, protectsFiles: false)
+                    == .refused("this process has no permission to \(read)"))
+        }
+        #expect(TokenStoreError(EACCES, during: "open", isWriting: true, permission: read) == .readOnly)
+        #expect(TokenStoreError(EIO, during: "open", permission: read) == .system(operation: "open", code: Int(EIO)))
+    }
+
+    @Test(
+        "A file or a folder that can't be read is named, with the permission that is missing",
+        .enabled(if: !isRoot, "root may read every file"))
+    func unreadable() async throws {
+        try StoredCredential(credential: .numbered(7)).encoded().write(to: folder.file)
+        chmod(folder.file.path, 0)
+        let store = FileTokenCredentialStore(fileURL: folder.file)
+        let file = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
+        #expect(file?.description.contains("no permission to read the file “") == true)
+        #expect(file?.description.contains("/\(folder.file.lastPathComponent)”") == true)
+        chmod(folder.url.path, 0)
+        defer { chmod(folder.url.path, 0o700) }
+        let place = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
+        #expect(place?.description.contains("no permission to read its folder “") == true)
     }
 
     @Test("A file that the system can't decrypt yet is locked, not read-only", arguments: [false, true])

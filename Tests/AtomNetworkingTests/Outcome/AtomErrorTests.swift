@@ -201,7 +201,8 @@ struct AtomErrorTests {
             (.readOnly, "The token store can't be written: the disk or folder is read-only."),
             (.refused("it is a link"), "The token store can't be used: it is a link."),
             (.locked, "The token store is locked until the device has been unlocked once."),
-            (.system(operation: "open", code: 5), "open failed with code 5."),
+            (.system(operation: "open", code: 5), "open failed with code 5 (\(String(cString: strerror(5))))."),
+            (.system(operation: "SecItemAdd", code: -50), "SecItemAdd failed with code -50."),
         ]
         for (error, text) in table { #expect(error.description == text) }
         #expect(AtomError.authentication(.waitedTooLong(delivery: .notSent)).description.contains("timed out while it"))

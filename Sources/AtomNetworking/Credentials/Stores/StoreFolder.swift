@@ -22,7 +22,9 @@ struct StoreFolder {
                 let isLink = found.kind == S_IFLNK
                 throw .refused(isLink ? "its folder is a symbolic link" : "its folder is not a directory")
             }
-            throw TokenStoreError(code, during: "open")
+            throw TokenStoreError(
+                code, during: "open",
+                permission: "read its folder “\(Redaction.file(path))”, or to enter one above it")
         }
         let status = try Self.status(of: descriptor)
         guard [geteuid(), 0].contains(status.st_uid) else { throw .refused("its folder belongs to another user") }
@@ -69,7 +71,10 @@ struct StoreFolder {
             case ENOENT where !isWriting: return nil
             case ELOOP, EMLINK: throw .refused("the file is a symbolic link")
             case EISDIR, ENXIO: throw .refused("the file is not a regular file")
-            case let code: throw TokenStoreError(code, during: "open", isWriting: isWriting)
+            case let code:
+                throw TokenStoreError(
+                    code, during: "open", isWriting: isWriting,
+                    permission: "read the file “\(Redaction.file("\(path)/\(name)"))”")
             }
         }
         let status = try Self.status(of: file)
