@@ -185,9 +185,13 @@ extension AuthenticationError {
 
         let request: AtomError.Request?
 
-        init(_ delivery: AtomError.Delivery, request: AtomError.Request? = nil) {
+        /// The request of a refresh, which all of the session wait for.
+        let refresh: String?
+
+        init(_ delivery: AtomError.Delivery, request: AtomError.Request? = nil, refresh: String? = nil) {
             self.delivery = delivery
             self.request = request
+            self.refresh = refresh
         }
 
         /// Nothing of the request reached the server.
@@ -202,7 +206,7 @@ extension AuthenticationError {
     }
 
     func about(_ request: AtomError.Request) -> AuthenticationError {
-        delivered(Reach(delivery, request: request))
+        delivered(Reach(delivery, request: request, refresh: reach.refresh))
     }
 
     /// The response of the token endpoint, or that in the error of the app's provider.
@@ -265,8 +269,9 @@ extension AuthenticationError: ErrorForPeople {
             "This service does not sign with bearer tokens; it has no session to sign in to or out of."
         case .notSigned(let cause, _):
             "A signer of the app failed: \(Self.describe(cause))"
-        case .waitedTooLong:
-            "The request timed out while it waited for the session: for a refresh, or for somebody to sign in."
+        case .waitedTooLong(let reach):
+            "The request timed out while it waited for the session: for a refresh"
+                + (reach.refresh.map { " by \($0)" } ?? "") + ", or for somebody to sign in."
         }
     }
 

@@ -134,7 +134,8 @@ extension AtomError {
         return switch self {
         case .session(let error as URLError): .session(error.delivered(.answered))
         case .authentication(let error):
-            .authentication(error.delivered(.init(.answered, request: error.reach.request)))
+            .authentication(
+                error.delivered(.init(.answered, request: error.reach.request, refresh: error.reach.refresh)))
         case .cancelled: .cancelled(.answered)
         default: self
         }

@@ -174,10 +174,12 @@ import Testing
         let patient = session.call("/patient")
         let refresh = await session.refresh()
         session.time.advance(by: .seconds(5))
-        guard case .authentication(.waitedTooLong) = await hurried.error() else {
+        let error = await hurried.error()
+        guard case .authentication(.waitedTooLong) = error else {
             Issue.record("did not wait too long")
             return
         }
+        #expect(error?.description.contains("waited for the session: for a refresh by POST https://auth.example.com/token") == true)
         refresh.grant(1)
         _ = await session.transport.exchange(1)
         #expect(session.sentPaths == ["/patient"])
