@@ -78,7 +78,9 @@ extension ResponseDecoder {
             if isWholeBody, let format = markup(in: response, error) {
                 throw .undecodable("The response is \(format), not JSON.", cause: DecodingError.malformed)
             }
-            throw .decoder(error.showing(Redaction.jsonOutline(response.data), as: T.self))
+            throw .decoder(
+                error.showing(
+                    Redaction.jsonOutline(response.data), as: T.self, dates: decoder.dateDecodingStrategy))
         } catch {
             // A model may throw any error, whose text may contain a value.
             throw .undecodable("The model threw \(Swift.type(of: error))", cause: error)
@@ -148,12 +150,18 @@ extension DecodingError {
         Context(codingPath: [], debugDescription: malformedText))
 
     /// The same error with an outline of the body for the decoder's and the model's texts, which may quote a value.
-    fileprivate func showing(_ outline: String, as expected: Any.Type) -> DecodingError {
+    fileprivate func showing(
+        _ outline: String, as expected: Any.Type, dates: JSONDecoder.DateDecodingStrategy
+    ) -> DecodingError {
         let explanation =
             switch self {
             case .dataCorrupted(let context) where context.debugDescription == Self.malformedText: Self.malformedText
             case .dataCorrupted: "The decoder rejected the value."
             case .keyNotFound(let key, _): "There is no value for “\(Redaction.name(key.stringValue))”."
+            case .typeMismatch(let type, let context)
+            where type == Double.self && dates.readsNumbers && context.debugDescription.contains("a string"):
+                "The value can't be read as Double, or as a date in numbers: it is a string. "
+                    + "For a date, set decoder.dateDecodingStrategy."
             case .typeMismatch(let type, _): "The value can't be read as \(Self.words(for: type))."
             case .valueNotFound(let type, _): "The value is null, but \(Self.words(for: type)) is expected."
             @unknown default: "It is not the expected model."
@@ -211,6 +219,15 @@ extension DecodingError {
     /// The request that ``about(_:)`` has noted.
     var request: AtomError.Request? {
         (context.underlyingError as? UndecodedResponse)?.request ?? (context.codingPath.first as? TextKey)?.request
+    }
+}
+
+extension JSONDecoder.DateDecodingStrategy {
+    fileprivate var readsNumbers: Bool {
+        switch self {
+        case .deferredToDate, .secondsSince1970, .millisecondsSince1970: true
+        default: false
+        }
     }
 }
 

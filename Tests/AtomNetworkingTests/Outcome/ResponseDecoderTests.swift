@@ -21,9 +21,11 @@ struct ResponseDecoderTests {
             type, from: AtomResponse(data: Data(body.utf8), statusCode: status), with: decoder)
     }
 
-    private static func failure<T: Decodable>(_ type: T.Type, _ body: String) -> String {
+    private static func failure<T: Decodable>(
+        _ type: T.Type, _ body: String, with decoder: JSONDecoder = JSONDecoder()
+    ) -> String {
         do {
-            _ = try decode(type, body)
+            _ = try decode(type, body, with: decoder)
             Issue.record("It was decoded")
             return ""
         } catch {
@@ -78,6 +80,27 @@ struct ResponseDecoderTests {
         }
         #expect(!Self.failure([String].self, "{}").contains("String(decoding:"))
         #expect(Self.failure(Flight.self, #"{"number":null}"#).contains("The value is null, but Int is expected."))
+    }
+
+    @Test("A date that is a text, where the decoder reads numbers, names the strategy")
+    func dates() {
+        struct Departure: Decodable { let time: Date }
+        let body = #"{"time":"2026-05-01T12:00:00Z"}"#
+        let words = """
+            at “time”: The value can't be read as Double, or as a date in numbers: it is a string. \
+            For a date, set decoder.dateDecodingStrategy.
+            """
+        let decoder = JSONDecoder()
+        for strategy in [
+            JSONDecoder.DateDecodingStrategy.deferredToDate, .secondsSince1970, .millisecondsSince1970,
+        ] {
+            decoder.dateDecodingStrategy = strategy
+            #expect(Self.failure(Departure.self, body, with: decoder).contains(words))
+            #expect(!Self.failure(Departure.self, #"{"time":{}}"#, with: decoder).contains("Strategy"))
+        }
+        // Then it is no date.
+        decoder.dateDecodingStrategy = .iso8601
+        #expect(Self.failure(Double.self, #""7""#, with: decoder).contains("The value can't be read as Double. In:"))
     }
 
     @Test("Data is the raw body", arguments: ["", "raw", "\"aGk=\"", "{}", "\0\u{1}"])

@@ -179,7 +179,8 @@ import Testing
             Issue.record("did not wait too long")
             return
         }
-        #expect(error?.description.contains("waited for the session: for a refresh by POST https://auth.example.com/token") == true)
+        let text = error?.description ?? ""
+        #expect(text.contains("for the session: for a refresh by POST https://auth.example.com/token,"), "\(text)")
         refresh.grant(1)
         _ = await session.transport.exchange(1)
         #expect(session.sentPaths == ["/patient"])
