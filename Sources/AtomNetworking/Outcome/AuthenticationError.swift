@@ -43,6 +43,14 @@ public struct OAuthError: Error, Sendable {
     }
 
     static let deadRefreshToken = "invalid_grant"
+
+    /// RFC 6749 §4.1.2.1 and §5.2, RFC 7009 §2.2.1, RFC 8628 §3.5, RFC 6750 §3.1.
+    static let registeredCodes: Set<String> = [
+        deadRefreshToken, "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
+        "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_token",
+        "insufficient_scope",
+    ]
 }
 
 extension OAuthError: Decodable {

@@ -35,10 +35,11 @@ enum TokenResponse {
                 [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }
                 + parameters.filter { CredentialName.isOne($0.name) }.map(\.value)
             let text = { (value: Any) in (value as? String).map { Redaction.withoutTokens($0, secrets: secrets) } }
-            // Such a code decides what happens next, so it is never redacted.
             let endsSession = code == OAuthError.deadRefreshToken || codes.contains(code)
+            // A code that is registered, or that the app names, is no secret, even if a token is a letter of it.
+            let isKnown = endsSession || OAuthError.registeredCodes.contains(code)
             let error = OAuthError(
-                code: endsSession ? code : Redaction.withoutTokens(code, secrets: secrets),
+                code: isKnown ? code : Redaction.withoutTokens(code, secrets: secrets),
                 explanation: members?["error_description"].flatMap(text),
                 uri: members?["error_uri"].flatMap(text),
                 response: response)

@@ -277,4 +277,17 @@ struct TokenResponseTests {
         }
         #expect(error.code == "invalid_grant")
     }
+
+    @Test("A registered code is shown whole, whatever the secrets are", arguments: OAuthError.registeredCodes)
+    func registered(code: String) throws {
+        for secret in ["e", "client", code] {
+            let old = TokenCredential(accessToken: "a", expiresAt: .distantPast, refreshToken: secret)
+            let response = AtomResponse(data: Data(#"{"error":"\#(code)"}"#.utf8), statusCode: 400)
+            switch TokenResponse(response, replacing: old, clientSecret: "_", sentAt: Self.sentAt) {
+            case .rejected(let error): #expect(error.description == code && code == "invalid_grant")
+            case .failed(let error as OAuthError, _, _): #expect(error.description == code)
+            case let answer: Issue.record("\(answer)")
+            }
+        }
+    }
 }
