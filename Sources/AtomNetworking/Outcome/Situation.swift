@@ -55,7 +55,7 @@ extension AtomError {
     /// ```
     public var situation: Situation {
         switch self {
-        case .response(let response): Situation(response.statusCode)
+        case .response(let response): response.expectsTLS ? .secureConnectionRequired : Situation(response.statusCode)
         case .session(let error as URLError): Situation(error.code)
         case .authentication(let error): error.situation
         case .transfer(let error): error.situation

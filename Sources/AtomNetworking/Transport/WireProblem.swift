@@ -19,6 +19,8 @@ enum WireProblem: Equatable {
     case unprocessed
     /// The same as `closedWithoutResponse` for a new connection: the server was reached.
     case closedAtOnce(isSecure: Bool)
+    /// The same as `lost` for a new connection without TLS, before any byte of a response.
+    case lostAtOnce
     /// The connection ended within the head.
     case truncatedHead
     case notHTTP(isSecure: Bool)
@@ -36,18 +38,22 @@ enum WireProblem: Equatable {
     case insecureLater(String)
     /// The proxy did not open a connection to the server.
     case proxy(String)
+    /// What names the proxy is invalid; the text says what it is.
+    case unusableProxy(String)
     case other(URLError.Code, String)
 
     var code: URLError.Code {
         switch self {
-        case .badURL: .badURL
+        // No other attempt would cure it.
+        case .badURL, .unusableProxy: .badURL
         case .unknownHost, .unknownProxy: .cannotFindHost
         case .refused, .proxy: .cannotConnectToHost
         case .offline(let code), .insecure(let code, _), .other(let code, _): code
         case .blocked: .appTransportSecurityRequiresSecureConnection
         case .timedOut: .timedOut
         case .cancelled: .cancelled
-        case .lost, .closedWithoutResponse, .unprocessed, .closedAtOnce, .truncatedHead, .truncatedBody:
+        case .lost, .closedWithoutResponse, .unprocessed, .closedAtOnce, .lostAtOnce, .truncatedHead,
+            .truncatedBody:
             .networkConnectionLost
         case .notHTTP: .badServerResponse
         case .unreadableHead, .unreadableResponse: .cannotParseResponse
@@ -76,6 +82,7 @@ enum WireProblem: Equatable {
         case .closedAtOnce(let isSecure):
             "The server closed a new connection without a response"
                 + (isSecure ? "" : "; a port that expects https does so")
+        case .lostAtOnce: "The connection was lost before a response; a port that expects https does so"
         case .truncatedHead: "The connection was closed before the whole head of the response had arrived"
         case .notHTTP(let isSecure):
             "The server's response is not HTTP" + (isSecure ? "" : "; a port that expects https may answer so")
@@ -86,6 +93,7 @@ enum WireProblem: Equatable {
         case .insecure(_, let reason): "No secure connection could be made: \(reason)"
         case .insecureLater(let reason): "The secure connection broke: \(reason)"
         case .proxy(let reason): "The proxy made no connection to the server: \(reason)"
+        case .unusableProxy(let reason): "The proxy can't be used: \(reason)"
         case .other(_, let explanation): explanation
         }
     }

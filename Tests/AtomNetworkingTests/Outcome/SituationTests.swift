@@ -86,13 +86,45 @@ struct SituationTests {
             (.refused, .unreachable), (.offline(.notConnectedToInternet), .offline),
             (.blocked, .secureConnectionRequired), (.timedOut, .unreachable), (.cancelled, .cancelled),
             (.lost, .unreachable), (.closedWithoutResponse, .unreachable), (.unprocessed, .unreachable),
-            (.closedAtOnce(isSecure: true), .unreachable), (.truncatedHead, .unreachable),
+            (.closedAtOnce(isSecure: true), .unreachable), (.lostAtOnce, .unreachable), (.truncatedHead, .unreachable),
             (.notHTTP(isSecure: true), .serverProblem), (.unreadableHead("x"), .serverProblem),
             (.unreadableResponse("x"), .serverProblem), (.truncatedBody, .unreachable),
             (.unreadableBody("x"), .serverProblem), (.insecure(.serverCertificateUntrusted, "x"), .insecureConnection),
-            (.insecureLater("x"), .insecureConnection), (.proxy("x"), .unreachable), (.other(.unknown, "x"), .other),
+            (.insecureLater("x"), .insecureConnection), (.proxy("x"), .unreachable),
+            (.unusableProxy("x"), .invalidInput), (.other(.unknown, "x"), .other),
         ]
         expect(problems.map { (.session(URLError($0.code)), $1) })
+    }
+
+    @Test("A server for https that refuses plain HTTP needs a secure connection")
+    func portForTLS() {
+        for page in [
+            "<h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port",
+            "Client sent an HTTP request to an HTTPS server.\n",
+            "Reason: You're speaking plain HTTP to an SSL-enabled server port.<br />",
+            "Bad Request\r\nThis combination of host and port requires TLS.\r\n",
+        ] {
+            func error(_ address: String, _ status: Int, _ page: String) -> AtomError {
+                .response(AtomResponse(data: Data(page.utf8), statusCode: status, url: URL(string: address)))
+            }
+            let refused = error("http://a.example:8443/x", 400, page)
+            #expect(refused.situation == .secureConnectionRequired)
+            #expect(refused.description.hasSuffix(" The port expects https."), "\(refused)")
+            for other in [
+                error("https://a.example/x", 400, page), error("http://a.example/x", 404, page),
+                error("http://a.example/x", 400, "Use HTTPS"),
+            ] {
+                #expect(other.situation != .secureConnectionRequired && !other.description.contains("https."))
+            }
+        }
+    }
+
+    @Test("A 407 is the proxy's, and not the server's")
+    func proxy() {
+        let error = AtomError.response(AtomResponse(data: Data("x".utf8), statusCode: 407))
+        #expect(
+            error.description == "A proxy answered HTTP 407 Proxy Authentication Required, 1 bytes. "
+                + "It wants a user name and a password; the server has not been asked.")
     }
 
     @Test("Each refused request has a situation")

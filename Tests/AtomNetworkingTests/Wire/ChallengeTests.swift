@@ -92,5 +92,6 @@ import Testing
         let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 407)
         #expect(outcome.text == "proxy")
+        #expect(outcome.error?.description.contains(": a proxy answered HTTP 407") == true)
     }
 }

@@ -15,7 +15,7 @@
             do {
                 proxy = try settings.proxy(for: request.target)
             } catch {
-                return .proxy(error.reason)
+                return .unusableProxy(error.reason)
             }
             if let problem = settings.set(proxy, on: easy) { return problem }
             hasSecureProxy = proxy?.isSecure == true

@@ -108,7 +108,7 @@
             case .unknownHost: return target.host
             case .unknownProxy: return chosenProxy?.url
             case .proxy: parts = [chosenProxy?.url ?? ""]
-            case .refused, .offline, .lost, .closedWithoutResponse, .closedAtOnce, .timedOut, .notHTTP:
+            case .refused, .offline, .lost, .closedWithoutResponse, .closedAtOnce, .lostAtOnce, .timedOut, .notHTTP:
                 parts = ["\(target.host):\(target.port)", way]
             default: return way.isEmpty ? nil : way
             }

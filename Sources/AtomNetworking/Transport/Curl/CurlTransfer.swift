@@ -633,6 +633,9 @@
             case .unknownHost where isOfProxy(error): problem = .unknownProxy
             case .refused where proxy != nil: problem = .proxy("it refused the connection or can't be reached")
             case .closedWithoutResponse where isConnecting: problem = .closedAtOnce(isSecure: isSecure)
+            // A server for https may close before it has read the request, and that is a reset.
+            case .lost where isConnecting && !isSecure && proxy == nil && !head.isWithin && !head.isComplete:
+                problem = .lostAtOnce
             case .notHTTP: problem = .notHTTP(isSecure: isSecure)
             case .insecure(.clientCertificateRejected, _) where settings.clientCertificate == nil:
                 problem = .insecure(.clientCertificateRequired, error.message)

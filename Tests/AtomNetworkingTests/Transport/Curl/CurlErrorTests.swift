@@ -231,6 +231,17 @@
             #expect(errors.dropFirst().allSatisfy { $0.delivery == failure.delivery })
         }
 
+        @Test(
+            "A port that ends a new connection without TLS may expect https, however it does so",
+            arguments: [LoopbackServer.Response.closeImmediately, .reset, .raw(Data([0x15, 3, 1, 0, 2, 2, 70]))])
+        func portForTLS(answer: LoopbackServer.Response) async throws {
+            let server = try LoopbackServer { _ in answer }
+            defer { server.stop() }
+            let atom = Atom(.forTest(over: try CurlTransport()))
+            let error = try #require(await atom.outcome(of: server.endpoint()).error)
+            #expect(error.description.contains("expects https"), "\(error)")
+        }
+
         @Test("A refused connection says to which address") func refusedAddress() async throws {
             let port = try RefusingPort()
             defer { withExtendedLifetime(port) {} }

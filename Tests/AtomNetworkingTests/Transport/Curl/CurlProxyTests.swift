@@ -163,6 +163,7 @@
                     #expect(recorder.failure?.delivery == .notSent && origin.requestCount == 0)
                     let text = recorder.urlError?.localizedDescription ?? ""
                     #expect(text.contains("http_proxy") && !"\(text) \(recorder.events)".contains("hush"), "\(text)")
+                    #expect(recorder.urlError?.code == .badURL, "no other attempt would cure it")
                 }
                 origin.stop()
             }
