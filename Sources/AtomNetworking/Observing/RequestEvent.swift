@@ -150,12 +150,13 @@ extension RequestEvent: Redacted {
         case .answered(let head): "← HTTP \(head.statusCode) \(request)"
         case .redirected(let address): "← \(request), redirected to \(address)"
         case .retried(let failure, _, let delay):
-            "↻ \(request): \(failure), to be sent again " + (delay.map { "in \($0)" } ?? "at once")
+            "↻ \(request): \(failure), to be sent again " + (delay.map { "in \($0.brief)" } ?? "at once")
         case .measured(let metrics, let attempt): "attempt \(attempt): " + Self.text(of: metrics)
         case .finished(let summary):
-            summary.failure.map { "✗ \(request) in \(summary.duration): \($0.description)" }
+            summary.failure.map { "✗ \(request) in \(summary.duration.brief): \($0.description)" }
                 ?? "← HTTP \(summary.statusCode ?? 0), \(summary.bytesReceived) bytes"
-                + "\(summary.attempts > 1 ? " in \(summary.attempts) attempts" : "") \(request) in \(summary.duration)"
+                + "\(summary.attempts > 1 ? " in \(summary.attempts) attempts" : "") \(request) in "
+                + "\(summary.duration.brief)"
         case .refreshed(let failure):
             failure.map { "✗ refresh: \($0.description)" } ?? "The access token has been refreshed"
         case .sessionEnded(let failure): "✗ The session is over: \(failure.description)"
@@ -165,7 +166,7 @@ extension RequestEvent: Redacted {
     private static func text(of metrics: TransportMetrics) -> String {
         let connection = metrics.isConnectionReused.map { $0 ? "connection kept" : "connection new" }
         let address = metrics.remoteAddress.map { "\($0) port \(metrics.remotePort ?? 0)" }
-        let waiting = metrics.waiting.map { "first byte after \($0)" }
+        let waiting = metrics.waiting.map { "first byte after \($0.brief)" }
         let parts = [metrics.networkProtocol, connection, address, waiting].compactMap { $0 }
         return parts.isEmpty ? "nothing measured" : parts.joined(separator: ", ")
     }

@@ -29,7 +29,7 @@ extension RequestSummary: CustomStringConvertible {
     /// Shows the outcome and the duration.
     public var description: String {
         let outcome = failure.map(\.description) ?? statusCode.map { "HTTP \($0)" } ?? "without a response"
-        return "in \(duration): \(outcome)"
+        return "in \(duration.brief): \(outcome)"
     }
 }
 

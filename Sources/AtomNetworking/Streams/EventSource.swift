@@ -101,6 +101,10 @@ final class EventSource: @unchecked Sendable {
             }
             guard stream.mayGoOn else { throw .authentication(.signedOut(delivery: .answered)) }
             pause = nextPause(after: failure)
+            let reason = failure?.explanation ?? "The server has ended the connection."
+            manager.observers?.note(
+                "↻ \(request.method) \(request.target): the stream connects again in \(pause.brief). \(reason)",
+                at: .notice)
             await stream.rest(for: pause)
             try stream.check()
             attempts += 1

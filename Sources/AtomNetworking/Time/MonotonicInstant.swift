@@ -81,6 +81,14 @@ extension Duration {
 
     package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
+    /// For a reader: with three digits, and none behind a tenth of a millisecond.
+    var brief: Duration {
+        let whole = min(max(nanoseconds, 0), .max / 2)
+        var unit: Int64 = whole < 100_000 ? 100_000 : 1
+        while whole / unit >= 1_000 { unit *= 10 }
+        return .nanoseconds((whole + unit / 2) / unit * unit)
+    }
+
     /// How long to wait before the next attempt: full jitter, by a chance in 0..<1, below
     /// a ceiling that doubles from `base` to `cap`.
     static func backOff(base: Duration, doublings: Int, cap: Duration, chance: Double) -> Duration {

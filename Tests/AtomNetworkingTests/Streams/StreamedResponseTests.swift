@@ -13,10 +13,13 @@ import Testing
     private let time = ManualClock()
     private let transport = ScriptedTransport.held()
 
-    private func service(_ endpoint: any Requestable = PathEndpoint(), chance: Double = 0) -> Service {
+    private func service(
+        _ endpoint: any Requestable = PathEndpoint(), chance: Double = 0, log: RequestLog? = nil
+    ) -> Service {
         var configuration = ServiceConfiguration(
             dispatchQueue: DispatchQueue(label: "completions"), timeout: ServiceTimeout(request: 10, resource: 100))
         configuration.transport = transport
+        configuration.observers = log.map { [$0] } ?? []
         return Atom(configuration, time: time, random: { chance }).enqueue(endpoint)
     }
 
@@ -208,9 +211,9 @@ import Testing
 
     /// Reads events to the end.
     private func reading(
-        _ reconnection: Reconnection = .automatic(), chance: Double = 0
+        _ reconnection: Reconnection = .automatic(), chance: Double = 0, log: RequestLog? = nil
     ) -> Task<AtomError?, Never> {
-        let service = service(chance: chance)
+        let service = service(chance: chance, log: log)
         return Task {
             do throws(AtomError) {
                 var events = try await service.serverSentEvents(reconnection: reconnection).makeAsyncIterator()
@@ -248,6 +251,25 @@ import Testing
         try await alarm(in: .milliseconds(3_750))
         task.cancel()
         #expect(await task.value?.isCancelled == true)
+    }
+
+    @Test func theLogHasALineForEachPause() async throws {
+        let lines = Locked<[String]>([])
+        let task = reading(
+            .automatic(maximumAttempts: 2), chance: 0.25,
+            log: RequestLog(from: .notice) { level, line in lines.with { $0.append("\(level) \(line)") } })
+        send("data: a\n\n", over: await transport.exchange(0))
+        try await alarm(in: .milliseconds(3_375))
+        time.advance(by: .seconds(4))
+        await transport.exchange(1).answer("busy", status: 503)
+        try await alarm(in: .milliseconds(6_750))
+        task.cancel()
+        #expect(await task.value?.isCancelled == true)
+        let again = "notice ↻ GET https://api.example.com/x: the stream connects again in"
+        let pauses = lines.value.filter { $0.contains("the stream connects") }
+        #expect(pauses.first == "\(again) 3.38 seconds. The server has ended the connection.")
+        #expect(pauses.last?.hasPrefix("\(again) 6.75 seconds. The server answered HTTP 503") == true, "\(pauses)")
+        #expect(pauses.count == 2)
     }
 
     @Test func aConnectionThatEndsAtOnceCountsWhateverItBrings() async throws {

@@ -41,6 +41,19 @@ import Testing
         #expect(end.duration(to: beginning) == .nanoseconds(Int64.min))
     }
 
+    @Test("A duration for a reader has three digits")
+    func brief() {
+        let table: [(Duration, String)] = [
+            (.zero, "0.0 seconds"), (.nanoseconds(49_999), "0.0 seconds"), (.microseconds(50), "0.0001 seconds"),
+            (.microseconds(123), "0.000123 seconds"), (.nanoseconds(123_456_789), "0.123 seconds"),
+            (.nanoseconds(999_500_000), "1.0 seconds"), (.milliseconds(25), "0.025 seconds"),
+            (.milliseconds(12_345), "12.3 seconds"), (.seconds(1_234_567), "1230000.0 seconds"),
+            (.seconds(-1), "0.0 seconds"),
+        ]
+        for (duration, text) in table { #expect("\(duration.brief)" == text) }
+        #expect(Duration.seconds(Int64.max).brief > .century)
+    }
+
     @Test("The system's clock goes on as the continuous one does")
     func system() async {
         let before = ContinuousClock.now
