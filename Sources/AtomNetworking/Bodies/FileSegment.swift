@@ -48,19 +48,20 @@ struct FileSegment: Sendable {
         guard !path.utf8.contains(0) else { throw refused("the path contains a NUL character") }
         // Opening a pipe or a device can have effects, so look first.
         var status = stat()
-        guard stat(path, &status) == 0 else { throw refused(Self.reason(errno)) }
+        guard stat(path, &status) == 0 else { throw refused(Self.reason(errno, path)) }
         guard State(status) != nil else { throw refused(Self.reason(ofType: status)) }
         guard let opened = Descriptor(path, O_RDONLY, followsLink: true)?.status() else {
-            throw refused(Self.reason(errno))
+            throw refused(Self.reason(errno, path))
         }
         guard let state = State(opened) else { throw refused(Self.reason(ofType: opened)) }
         self.state = state
         name = Redaction.name(url.lastPathComponent)
     }
 
-    private static func reason(_ code: Int32) -> String {
+    private static func reason(_ code: Int32, _ path: String) -> String {
         switch code {
-        case ENOENT, ENOTDIR: return "there is no such file"
+        // A tool is often in another folder than it seems.
+        case ENOENT, ENOTDIR: return "there is no such file: “\(Redaction.file(path))”"
         case EACCES, EPERM:
             #if canImport(Darwin)
                 return """

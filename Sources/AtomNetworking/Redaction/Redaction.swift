@@ -26,12 +26,14 @@ package enum Redaction {
     /// The visible part of a host, a path or a name that was rejected: the text may be a whole URL with its secrets.
     package static func subject(_ text: String) -> String { clipped(withoutTokens(withoutSecrets(text)), limit: 100) }
 
-    /// The path of a file, without names that look like tokens.
+    /// The path of a file, without names that look like tokens; a UUID in a name identifies a folder.
     static func file(_ path: String) -> String {
         let names = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
-        return clipped(
-            names.map { looksLikeToken($0) && UUID(uuidString: $0) == nil ? hidden : $0 }.joined(separator: "/"),
-            limit: longest)
+        let shown = names.map { name in
+            let rest = name.replacing(/[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}/, with: "")
+            return looksLikeToken(rest) ? hidden : name
+        }
+        return clipped(shown.joined(separator: "/"), limit: longest)
     }
 
     /// Whether a text contains something that looks like a token: a word of more than 24 letters, a number of more than

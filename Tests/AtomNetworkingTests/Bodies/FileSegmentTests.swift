@@ -14,15 +14,17 @@ import Testing
 @Suite("A file in a body, before the network is used", .limited)
 struct FileSegmentTests {
     private static func check(
-        _ url: URL, isRefusedAs name: String, because reason: String, _ location: SourceLocation = #_sourceLocation
+        _ url: URL, isRefusedAs name: String, because reason: String, isMissing: Bool = false,
+        _ location: SourceLocation = #_sourceLocation
     ) {
         let error = refusal { () throws(AtomError) in try FileSegment(url: url) }
         #expect(error == .invalidBody(.init(reason: "")), sourceLocation: location)
         #expect(error?.violation.subject == name, sourceLocation: location)
         let text = error?.violation.reason ?? ""
         #expect(text.contains(reason), sourceLocation: location)
-        // The folder may be private.
-        #expect(!"\(String(describing: error))".contains("/store-"), sourceLocation: location)
+        // The folder may be private, but is the reason if the file is missing.
+        #expect("\(String(describing: error))".contains("/store-") == isMissing, sourceLocation: location)
+        if isMissing { #expect(text.hasSuffix("/\(name)”"), sourceLocation: location) }
     }
 
     @Test("Its length is noted")
@@ -66,9 +68,9 @@ struct FileSegmentTests {
 
         Self.check(folder["album"], isRefusedAs: "album", because: "this is a folder")
         Self.check(folder["pipe"], isRefusedAs: "pipe", because: "this is a pipe or a socket")
-        Self.check(folder["photo.jpg"], isRefusedAs: "photo.jpg", because: "there is no such file")
-        Self.check(folder["dangling"], isRefusedAs: "dangling", because: "there is no such file")
-        Self.check(folder["plain/inner"], isRefusedAs: "inner", because: "there is no such file")
+        Self.check(folder["photo.jpg"], isRefusedAs: "photo.jpg", because: "there is no such file: “/", isMissing: true)
+        Self.check(folder["dangling"], isRefusedAs: "dangling", because: "there is no such file: “/", isMissing: true)
+        Self.check(folder["plain/inner"], isRefusedAs: "inner", because: "there is no such file: “/", isMissing: true)
         Self.check(URL(fileURLWithPath: "/dev/null"), isRefusedAs: "null", because: "this is a device")
     }
 
