@@ -257,7 +257,7 @@ extension Atom {
     /// another token by now, and the request may be sent once more. If nobody has signed in or out meanwhile, it is for
     /// the same person; otherwise it fails with ``AuthenticationError/signedOut(delivery:)``.
     ///
-    /// <!-- given the airline -->
+    /// <!-- continues -->
     /// ```swift
     /// if let next = try await atom.authorization(for: url, after: authorization) {
     ///     print("Connect once more, with \(next).")
