@@ -257,7 +257,12 @@ extension Atom {
     /// another token by now, and the request may be sent once more. If nobody has signed in or out meanwhile, it is for
     /// the same person; otherwise it fails with ``AuthenticationError/signedOut(delivery:)``.
     ///
-    /// <!-- continues -->
+    /// <!-- given: import AtomNetworking
+    /// import Foundation
+    /// let atom = Atom()
+    /// let url = URL(string: "wss://api.example.com/gates")!
+    /// let authorization = try await atom.authorization(for: url)
+    /// -->
     /// ```swift
     /// if let next = try await atom.authorization(for: url, after: authorization) {
     ///     print("Connect once more, with \(next).")

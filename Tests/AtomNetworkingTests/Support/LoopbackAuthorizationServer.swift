@@ -82,12 +82,16 @@ final class LoopbackAuthorizationServer: Sendable {
     ///   - lifetime: The lifetime of access tokens.
     ///   - revokesSuperseded: Whether a refresh revokes the earlier access
     ///     tokens.
-    init(lifetime: Duration = .seconds(3_600), revokesSuperseded: Bool = false) throws {
+    /// - Parameter rejection: What a request without a valid access token gets.
+    init(
+        lifetime: Duration = .seconds(3_600), revokesSuperseded: Bool = false,
+        rejection: LoopbackServer.Response = .challenge(#"Bearer error="invalid_token""#)
+    ) throws {
         time = ManualClock()
         let state = Locked(State(time: time, lifetime: lifetime))
         self.state = state
         loopback = try LoopbackServer { request in
-            guard request.path == "/token" else { return Self.resource(request, state) }
+            guard request.path == "/token" else { return Self.resource(request, state, rejection) }
             return Self.token(request, state, revokesSuperseded: revokesSuperseded)
         }
     }
@@ -211,14 +215,16 @@ extension LoopbackAuthorizationServer {
 // MARK: - Responses
 
 extension LoopbackAuthorizationServer {
-    private static func resource(_ request: LoopbackServer.Request, _ state: Locked<State>) -> LoopbackServer.Response {
+    private static func resource(
+        _ request: LoopbackServer.Request, _ state: Locked<State>, _ rejection: LoopbackServer.Response
+    ) -> LoopbackServer.Response {
         let authorization = request["Authorization"]
         let (accepted, hook, gate) = state.with { state -> (Int?, (@Sendable (Int) -> Void)?, Gate?) in
             guard state.accept(authorization) else { return (nil, nil, nil) }
             defer { state.revokeIfDue() }
             return (state.counts.accepted, state.onAccepted, state.resourceGate)
         }
-        guard let accepted else { return .challenge(#"Bearer error="invalid_token""#) }
+        guard let accepted else { return rejection }
         hook?(accepted)
         return gate.map { .json("{}").after($0) } ?? .json("{}")
     }

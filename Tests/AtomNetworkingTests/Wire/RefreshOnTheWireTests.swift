@@ -37,6 +37,64 @@ import Testing
         #expect(server.counts.refreshes == 1)
     }
 
+    private static let tokenProblem = "https://example.com/problems/token"
+
+    @Test(
+        "What means that the token is dead is refreshed for once, however the server says it",
+        arguments: TransportUnderTest.all,
+        [
+            .status(403, headers: [("WWW-Authenticate", #"Bearer realm="x", error="invalid_token""#)]),
+            .status(419), .status(400, headers: [("X-Token", "expired")], body: Data("no".utf8)),
+            .status(
+                400, headers: [("Content-Type", "application/problem+json")],
+                body: Data(#"{"type":"\#(tokenProblem)"}"#.utf8)),
+        ] as [LoopbackServer.Response])
+    func otherRejections(over transport: TransportUnderTest, rejection: LoopbackServer.Response) async throws {
+        let server = try LoopbackAuthorizationServer(rejection: rejection)
+        defer { server.stop() }
+        let tokens = RecordingTokens(server.signIn())
+        let atom = Atom(
+            serviceConfiguration: try server.configuration(tokens: tokens, over: transport.make()) {
+                $0.tokenRejections = [
+                    .status(419), .headerField("x-token", value: "expired"), .problem(type: Self.tokenProblem),
+                ]
+            })
+        server.revokeAccessTokens(afterAccepting: 0)
+        let storm = CallerStorm(10)
+        await storm.begin { _ in atom.enqueue(server.endpoint()) }
+        await storm.end()
+        #expect(storm.tally == CallerStorm.Tally(answered: 10))
+        #expect(server.counts.refreshes == 1)
+    }
+
+    @Test(arguments: TransportUnderTest.all)
+    func aCredentialForAnotherClientIsRefreshedAfterItsServersRefusal(
+        over transport: TransportUnderTest
+    ) async throws {
+        let server = try LoopbackAuthorizationServer()
+        defer { server.stop() }
+        let tokens = RecordingTokens(server.signIn())
+        let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens, over: transport.make()))
+        var other = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"))
+        other.transport = transport.make()
+        let client = Atom(serviceConfiguration: other)
+        let base = try server.endpoint().baseURL()
+        let text = "http://\(base.host):\(base.port ?? 80)/other"
+        let url = try #require(URL(string: text))
+        func status(_ authorization: RequestAuthorization) async throws -> Int? {
+            var endpoint = try URLEndpoint(text, headerItems: [authorization.headerItem])
+            endpoint.acceptableStatusCodes = 200...499
+            return try await client.enqueue(endpoint).resume().statusCode
+        }
+        let first = try await atom.authorization(for: url)
+        #expect(try await status(first) == 200)
+        server.revokeAccessTokens(afterAccepting: 0)
+        #expect(try await status(first) == 401)
+        let next = try #require(try await atom.authorization(for: url, after: first))
+        #expect(try await status(next) == 200)
+        #expect(server.counts.refreshes == 1)
+    }
+
     @Test(arguments: TransportUnderTest.all)
     func aRefreshWhoseAnswerIsLostFailsAtOnceAndIsNotSentAgain(over transport: TransportUnderTest) async throws {
         let server = try LoopbackAuthorizationServer()

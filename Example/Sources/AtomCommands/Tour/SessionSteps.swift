@@ -28,6 +28,31 @@ extension Tour {
         let fresh = try await self.tokens()
         server.expireAccessTokens()
         try await sendFifty(with: fresh, every: 0, refreshTime: 200)
+
+        checklist.section("Another client sends requests with the session's token")
+        try await lendToken()
+    }
+
+    /// Gives another client the token, and another one when the server has revoked it.
+    private mutating func lendToken() async throws {
+        let (owner, client) = (try atom(await tokens()), atom())
+        let address = "\(server.baseURL)/account"
+        guard let url = URL(string: address) else { throw AtomError.unexpected }
+        func status(_ authorization: RequestAuthorization) async throws -> Int? {
+            var endpoint = try URLEndpoint(address, headerItems: [authorization.headerItem])
+            endpoint.acceptableStatusCodes = 200...499
+            return try await client.enqueue(endpoint).resume().statusCode
+        }
+        let first = try await owner.authorization(for: url)
+        server.resetCounters()
+        server.expireAccessTokens()
+        let refused = try await status(first)
+        let next = try await owner.authorization(for: url, after: first)
+        let accepted = if let next { try await status(next) } else { Int?.none }
+        checklist.check(
+            refused == 401 && accepted == 200 && server.counters.refreshes == 1,
+            "the other client gets a 401, asks for another token, and gets its response",
+            detail: "the server counted \(server.counters.refreshes) refresh")
     }
 
     private mutating func signWithPassword() async {
