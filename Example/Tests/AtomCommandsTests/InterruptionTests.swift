@@ -72,16 +72,17 @@ import Testing
         let server = try StrictServer(holding: .beforeTheLastByte)
         defer { server.stop() }
         let file = try await session(at: server)
-        let arguments = command(file)
-        let running = Task { try await Run(arguments) }
-        while !server.isHolding { try await Task.sleep(for: .milliseconds(1)) }
-        try FileManager.default.removeItem(at: file.url)
-        try FileManager.default.createDirectory(at: file.url, withIntermediateDirectories: false)
-        server.release()
-        let run = try await running.value
-        #expect(run.output.hasPrefix("ada"))
-        #expect(run.notes.hasPrefix("\(file.url.path): "))
-        #expect(run.status == .fileFailed)
+        // As a process: it ends, and tries no write again. The signal changes nothing.
+        let tool = try await Tool.interrupt(
+            command(file), by: SIGCONT, when: { server.isHolding },
+            then: {
+                try? FileManager.default.removeItem(at: file.url)
+                try? FileManager.default.createDirectory(at: file.url, withIntermediateDirectories: false)
+                server.release()
+            })
+        #expect(tool.output.hasPrefix("ada"))
+        #expect(tool.notes.hasPrefix("\(file.url.path): "))
+        #expect(tool.status == 74)
     }
 
     private struct Stopped {
