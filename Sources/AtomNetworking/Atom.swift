@@ -254,8 +254,9 @@ extension Atom {
     /// Tells the session that a server has answered 401 to a request with this credential, and returns another one.
     ///
     /// It is the rule of a request of the SDK: the first 401 rejects the token, a refresh follows unless the session has
-    /// another token by now, and the request may be sent once more. If nobody has signed in or out meanwhile, it is for
-    /// the same person; otherwise it fails with ``AuthenticationError/signedOut(delivery:)``.
+    /// another token by now, and the request may be sent once more. If somebody has signed in or out meanwhile, or the app
+    /// has set its variable to other tokens, it fails with ``AuthenticationError/signedOut(delivery:)``. What another
+    /// process has stored counts as the same person's, as for a request.
     ///
     /// <!-- given: import AtomNetworking
     /// import Foundation
@@ -282,6 +283,8 @@ extension Atom {
         guard let gate = manager.gate, gate.tenure.hasSameSigner(as: rejected.tenure) else {
             throw .authentication(.signedOut(delivery: .notSent))
         }
+        // Before: what the credential is not sent to says nothing about it.
+        _ = try manager.preparation.timeouts(signing: url)
         manager.session?.rejected(tokenNumber: number)
         return try await authorization(for: url, of: rejected.tenure)
     }
@@ -301,7 +304,14 @@ extension Atom {
         }
         let request = AuthorizationRequest(manager, session, of: tenure, timeouts: timeouts)
         request.ask(anew: tenure != nil)
-        let pass = try await request.pass()
+        let pass: Pass
+        do {
+            pass = try await request.pass()
+        } catch {
+            throw error.noting(
+                AtomError.Request(
+                    method: "GET", address: url.absoluteString, finalAddress: nil, attempts: 0, duration: .zero))
+        }
         guard let authorization = pass.authorization else { throw .unexpected }
         return RequestAuthorization(
             authorization, tokenNumber: pass.tokenNumber, tenure: pass.tenure, isRetry: tenure != nil)

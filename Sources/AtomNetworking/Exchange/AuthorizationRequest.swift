@@ -14,7 +14,8 @@ final class AuthorizationRequest: SessionWaiter, DeadlineBearer, @unchecked Send
         self.manager = manager
         self.session = session
         deadline = manager.time.now.advanced(byNanoseconds: timeouts.totalNanoseconds)
-        ticket = tenure.map { SessionTicket(tenure: $0) }
+        // An app's variable is another person's when the app says so; what is stored is most often the same one's.
+        ticket = tenure.map { SessionTicket(tenure: $0, isBound: session.keeper.store == nil) }
     }
 
     /// Asks the session, or joins its queue, before it returns; called once.
@@ -23,7 +24,11 @@ final class AuthorizationRequest: SessionWaiter, DeadlineBearer, @unchecked Send
     func ask(anew isAnew: Bool = false) {
         if let pass = session.gate.admit(self, anew: isAnew) { return settle(.success(pass)) }
         if session.ask(for: self, until: deadline, anew: isAnew) { return released() }
-        // It may have been told by now, and then this has no effect.
+        // It may have been told by now, and must not stay in the queue.
+        if outcome.isSettled {
+            session.left(self)
+            return
+        }
         let now = manager.time.now
         if now < deadline { manager.deadlines.set(deadline, for: self, number: 1) } else { deadlinePassed(at: now) }
     }
@@ -49,7 +54,7 @@ final class AuthorizationRequest: SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     func deadlinePassed(at now: MonotonicInstant) {
-        if session.left(self) { settle(.failure(.authentication(.waitedTooLong(delivery: .notSent)))) }
+        if session.left(self) { settle(.failure(manager.waitedTooLong(.notSent))) }
     }
 
     private func settle(_ result: Result<Pass, AtomError>) { outcome.settle(result) }

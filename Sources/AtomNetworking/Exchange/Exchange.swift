@@ -408,7 +408,7 @@ extension Exchange {
             case .abandonBody: wire?.abandonSink()
             case .deliver(let isError): if let wire { deliver(wire, isError: isError) }
             case .deliverPart: if let wire { tellOutcome(wire) }
-            case .tell: tellOutcome()
+            case .tell: tellOutcome(judged: wire)
             case .tellOverdue: tellOverdue()
             // Another attempt.
             case .payForRetry: payForRetry(wire)
@@ -524,7 +524,7 @@ extension Exchange {
         do {
             let body = try wire.finishSink()
             let isRejection = wire.head.map { manager.isRejection($0, body) } ?? false
-            handle { $0.machine.bodyKept(body, of: wire.number, isRejection: isRejection) }
+            handle(wire) { $0.machine.bodyKept(body, of: wire.number, isRejection: isRejection) }
         } catch {
             sinkFailed(error, of: wire)
         }
@@ -624,15 +624,17 @@ extension Exchange {
 
     /// Tells an outcome without the complete body of a sink.
     ///
-    /// - Parameter wire: The attempt whose sink has a part of the body, if that may be used.
-    private func tellOutcome(_ wire: AttemptOnWire? = nil) {
+    /// - Parameters:
+    ///   - wire: The attempt whose sink has a part of the body, if that may be used.
+    ///   - judged: The attempt whose body was judged, if the outcome is that.
+    private func tellOutcome(_ wire: AttemptOnWire? = nil, judged: AttemptOnWire? = nil) {
         switch content.withLock({ $0.machine.outcome }) {
         case .failure(let error): settle(.failure(completed(error)))
         case .rejection(let head, let body):
-            let response = response(head, body, of: nil)
+            let response = response(head, body, of: judged)
             settle(
                 outcomes.accepts(head, to: nil, for: destination)
-                    ? .success(response) : .failure(completed(.response(response))))
+                    ? .success(response) : .failure(completed(.response(response), of: judged)))
         case .cut(let head, let reception, let error):
             var response = response(head, (try? wire?.finishSink()) ?? Data(), of: wire)
             response.fault = error.explanation

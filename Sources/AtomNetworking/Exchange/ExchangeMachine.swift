@@ -197,7 +197,7 @@ extension ExchangeMachine {
         var commands = Commands()
         if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { commands.append(.keepCookies) }
         let isRejected = verdict == .rejected || head.statusCode == 401
-        let isJudgedLater = verdict == .byBody && !isRejected && !hasRetried && reception == .unacceptable
+        let isJudgedLater = verdict == .byBody && !isRejected && reception == .unacceptable
         if let tokenNumber, !isRejected {
             if isUnproven, !isJudgedLater { commands.append(.tokenAccepted(tokenNumber: tokenNumber)) }
         } else if let tokenNumber, !hasRetried {
@@ -214,7 +214,8 @@ extension ExchangeMachine {
         }
         if !goesOn(question, or: .response(head, reception), at: now, &commands) {
             if let tokenNumber, isJudgedLater, attempt.body == nil || !isBodySpent {
-                receive(head, .judged(tokenNumber: tokenNumber, isUnproven: isUnproven), &commands)
+                receive(
+                    head, .judged(tokenNumber: tokenNumber, isUnproven: isUnproven, isComplete: false), &commands)
             } else {
                 follow(head, isBodySpent: isBodySpent, reception, &commands)
             }
@@ -342,7 +343,11 @@ extension ExchangeMachine {
         guard number == self.number else { return Commands(.abandonBody) }
         var commands = Commands()
         switch state {
-        case .receiving(_, .judged): return Commands(.keepBody)
+        case .receiving(let head, .judged(let tokenNumber, let isUnproven, _)):
+            commands.append(.keepBody)
+            if holdsSlot { commands.append(.giveSlotBack) }
+            state = .receiving(
+                head, .judged(tokenNumber: tokenNumber, isUnproven: isUnproven, isComplete: true))
         case .receiving(let head, .bodyNotRepeatable): end(.response(head), .deliver(isError: true), &commands)
         case .receiving(let head, _): end(.response(head), .deliver(isError: false), &commands)
         case .sending:
@@ -371,11 +376,11 @@ extension ExchangeMachine {
             guard case .arriving = rejection.body else { return commands }
             rejection.body = .complete(body)
             state = .waitingForSession(rejection: rejection, place: place)
-        case .receiving(let head, .judged(let tokenNumber, _)) where isRejection:
+        case .receiving(let head, .judged(let tokenNumber, _, _)) where isRejection && !hasRetried:
             commands.append(.noteRetryAfter(status: head.statusCode))
             reject(tokenNumber, Rejection(head: head, body: .complete(body)), &commands)
         case .receiving(let head, let reception):
-            if case .judged(let tokenNumber, isUnproven: true) = reception {
+            if case .judged(let tokenNumber, isUnproven: true, _) = reception, !isRejection {
                 commands.append(.tokenAccepted(tokenNumber: tokenNumber))
             }
             // Or the session has refused between `finished` and this event.
@@ -760,7 +765,7 @@ extension ExchangeMachine {
         guard terms.policy.takesSlot else { return false }
         return switch state {
         case .sending, .receiving(_, .whole), .receiving(_, .unacceptable), .receiving(_, .bodyNotRepeatable),
-            .receiving(_, .judged):
+            .receiving(_, .judged(_, _, isComplete: false)):
             true
         case .paying(let retry): if case .response = retry.alternative { true } else { false }
         case .ended(_, let holdsSlot): holdsSlot
@@ -798,7 +803,8 @@ extension ExchangeMachine {
         /// As an error, whatever becomes of its body.
         case unacceptable
         /// As an error, unless its body says that this token is not valid; the session waits to hear of an unproven one.
-        case judged(tokenNumber: Int, isUnproven: Bool)
+        /// A complete one has given its slot back: no further event of the attempt could.
+        case judged(tokenNumber: Int, isUnproven: Bool, isComplete: Bool)
         /// As part of an error: the body of the request can't be read again for another attempt.
         case bodyNotRepeatable
         /// Through a file or a stream. If its reader doesn't keep up, silence is not the server's.

@@ -81,12 +81,7 @@ struct OutcomeMaker: Sendable {
             }
         }
         var error = error
-        if case .authentication(.waitedTooLong(let reach)) = error,
-            let endpoint = manager.bearer?.refresh.endpoint?.address
-        {
-            let refresh = "POST \(Redaction.url(endpoint.target.absoluteString))"
-            error = .authentication(.waitedTooLong(delivery: .init(reach.delivery, refresh: refresh)))
-        }
+        if case .authentication(.waitedTooLong(let reach)) = error { error = manager.waitedTooLong(reach.delivery) }
         let hasChanged = story.hasChanged
         return error.noting(
             record(story).request(at: target.absoluteString, until: manager.time.now), earlier: story.failures,

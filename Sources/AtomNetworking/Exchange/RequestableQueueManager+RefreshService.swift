@@ -80,6 +80,12 @@ extension RequestableQueueManager: RefreshService {
     var provider: (any TokenCredentialProvider)? { bearer?.refresh.provider }
     var providerDeadline: Duration? { bearer?.providerDeadline?.bounded }
 
+    /// A request has waited too long for the session: it names the refresh that it may have waited for.
+    func waitedTooLong(_ delivery: AtomError.Delivery) -> AtomError {
+        let refresh = bearer?.refresh.endpoint.map { "POST \(Redaction.url($0.address.target.absoluteString))" }
+        return .authentication(.waitedTooLong(delivery: .init(delivery, refresh: refresh)))
+    }
+
     /// The longest time a refresh may take.
     private var refreshDeadline: Duration {
         if let deadline = bearer?.deadline, deadline > .zero { return min(deadline, .year) }

@@ -11,7 +11,7 @@ import Foundation
 /// } catch {
 ///     let challenges = error.response?.challenges ?? []
 ///     for challenge in challenges where challenge["error"] == "insufficient_scope" {
-///         print("The token has to be for \(challenge.scope ?? "more").")
+///         print("The token isn't enough: \(challenge)")
 ///     }
 /// }
 /// ```

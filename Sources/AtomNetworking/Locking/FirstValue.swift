@@ -7,6 +7,8 @@ final class FirstValue<T: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
+    var isSettled: Bool { state.withLock { $0.value != nil } }
+
     /// - Returns: Whether it is the first value.
     @discardableResult
     func settle(_ value: T) -> Bool {

@@ -97,10 +97,10 @@ extension AtomError {
         }
     }
 
-    /// Whether the server's response was a 401 (RFC 9110 §15.5.2).
+    /// Whether the final ``response-property`` was a 401 (RFC 9110 §15.5.2): of the request, or of the token endpoint.
     ///
-    /// It is the final ``response-property``. ``isAccessTokenRefreshFailure`` says
-    /// whether that is about the credential.
+    /// To know that the server has refused the request itself, match ``response(_:)``:
+    /// <doc:HandlingErrors#When-to-show-a-sign-in> has an example.
     public var isAuthorizationFailure: Bool { response?.statusCode == 401 }
 
     /// Whether the server's final ``response-property`` was a 400 (RFC 9110 §15.5.1).

@@ -132,21 +132,23 @@ extension AtomResponse: Redacted {
 
     func explanation(withWords: Bool) -> String {
         let words = withWords ? quotes.words : nil
-        // RFC 9110 §15.5.8
-        let sender = statusCode == 407 ? "A proxy" : "The server"
+        // RFC 9110 §15.5.8; whatever comes through TLS is of the server.
+        let isOfProxy = statusCode == 407 && address?.hasPrefix("http:") == true
+        let sender = isOfProxy ? "A proxy" : "The server"
         var text = "\(sender) answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
-        if statusCode == 407 { text += " It wants a user name and a password; the server has not been asked." }
+        if isOfProxy { text += " It wants a user name and a password, and has not asked the server." }
         if expectsTLS { text += " The port expects https." }
         return text + (fault.map { " Its body is incomplete. \($0)" } ?? "")
     }
 
     /// Whether a server for https has refused a request without TLS, in the words of nginx, Go, Apache or Tomcat.
     var expectsTLS: Bool {
-        guard statusCode == 400, address?.hasPrefix("http:") == true else { return false }
+        guard statusCode == 400, address?.hasPrefix("http:") == true,
+            MediaType(headerFields["Content-Type"])?.isJSON != true
+        else { return false }
         let page = String(decoding: data.prefix(SecretSearch.limit), as: UTF8.self)
-        return ["to HTTPS port", "to an HTTPS server", "to an SSL-enabled server port", "requires TLS"].contains {
-            page.contains($0)
-        }
+        return ["to HTTPS port", "to an HTTPS server", "to an SSL-enabled server port", "host and port requires TLS"]
+            .contains { page.contains($0) }
     }
 
     /// What the server says, as far as it may be shown.

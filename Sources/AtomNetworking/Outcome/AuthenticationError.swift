@@ -44,12 +44,16 @@ public struct OAuthError: Error, Sendable {
 
     static let deadRefreshToken = "invalid_grant"
 
-    /// RFC 6749 §4.1.2.1 and §5.2, RFC 7009 §2.2.1, RFC 8628 §3.5, RFC 6750 §3.1.
+    /// IANA's OAuth Extensions Error registry, and RFC 6749 §4.1.2.1 and §5.2.
     static let registeredCodes: Set<String> = [
         deadRefreshToken, "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type",
         "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
         "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_token",
-        "insufficient_scope",
+        "insufficient_scope", "interaction_required", "login_required", "consent_required",
+        "account_selection_required", "invalid_request_uri", "invalid_request_object", "request_not_supported",
+        "request_uri_not_supported", "registration_not_supported", "invalid_target", "invalid_authorization_details",
+        "insufficient_user_authentication", "invalid_dpop_proof", "use_dpop_nonce", "need_info",
+        "request_denied", "request_submitted",
     ]
 }
 

@@ -59,7 +59,7 @@ extension SentenceForPeople {
                     key: "offline", en: "You are offline.", ar: "لا يوجد اتصال بالإنترنت.",
                     de: "Sie sind offline.", es: "No hay conexión a internet.", fr: "Vous êtes hors ligne.",
                     it: "Connessione a Internet assente.", ja: "インターネットに接続されていません。", ko: "인터넷에 연결되어 있지 않습니다.",
-                    pt: "Você está offline.", ru: "Нет подключения к интернету.", zh: "当前没有网络连接。")
+                    pt: "Sem acesso à internet.", ru: "Нет подключения к интернету.", zh: "当前没有网络连接。")
             case .unreachable:
                 .init(
                     key: "unreachable", en: "The server doesn't respond. Try again later.",
@@ -78,7 +78,7 @@ extension SentenceForPeople {
                     es: "La conexión con el servidor no es segura.",
                     fr: "La connexion au serveur n’est pas sécurisée.",
                     it: "La connessione al server non è sicura.", ja: "サーバーへの接続が安全ではありません。",
-                    ko: "서버와의 연결이 안전하지 않습니다.", pt: "A conexão com o servidor não é segura.",
+                    ko: "서버와의 연결이 안전하지 않습니다.", pt: "A ligação ao servidor não é segura.",
                     ru: "Соединение с сервером небезопасно.", zh: "与服务器的连接不安全。")
             case .secureConnectionRequired:
                 .init(
@@ -88,7 +88,7 @@ extension SentenceForPeople {
                     es: "Este servidor requiere una conexión segura.",
                     fr: "Ce serveur exige une connexion sécurisée.",
                     it: "Questo server richiede una connessione sicura.", ja: "このサーバーには安全な接続が必要です。",
-                    ko: "이 서버에는 보안 연결이 필요합니다.", pt: "Este servidor exige uma conexão segura.",
+                    ko: "이 서버에는 보안 연결이 필요합니다.", pt: "Este servidor exige uma ligação segura.",
                     ru: "Для этого сервера требуется защищённое соединение.", zh: "此服务器需要安全连接。")
             case .serverProblem:
                 .init(
@@ -107,14 +107,14 @@ extension SentenceForPeople {
                     de: "Sie müssen sich erneut anmelden.", es: "Debe iniciar sesión de nuevo.",
                     fr: "Vous devez vous reconnecter.", it: "È necessario accedere di nuovo.",
                     ja: "もう一度サインインする必要があります。", ko: "다시 로그인해야 합니다.",
-                    pt: "Você precisa iniciar sessão novamente.", ru: "Необходимо снова войти в систему.",
+                    pt: "É necessário iniciar sessão novamente.", ru: "Необходимо снова войти в систему.",
                     zh: "您需要重新登录。")
             case .signInRequired:
                 .init(
                     key: "signInRequired", en: "You have to sign in.", ar: "يجب تسجيل الدخول.",
                     de: "Sie müssen sich anmelden.", es: "Debe iniciar sesión.",
                     fr: "Vous devez vous connecter.", it: "È necessario accedere.", ja: "サインインする必要があります。",
-                    ko: "로그인해야 합니다.", pt: "Você precisa iniciar sessão.", ru: "Необходимо войти в систему.",
+                    ko: "로그인해야 합니다.", pt: "É necessário iniciar sessão.", ru: "Необходимо войти в систему.",
                     zh: "您需要登录。")
             case .notAllowed:
                 .init(
@@ -122,14 +122,14 @@ extension SentenceForPeople {
                     de: "Sie sind dazu nicht berechtigt.", es: "No tiene permiso para hacer esto.",
                     fr: "Cette action n’est pas autorisée.", it: "Questa operazione non è consentita.",
                     ja: "この操作は許可されていません。", ko: "이 작업을 할 권한이 없습니다.",
-                    pt: "Você não tem permissão para fazer isso.", ru: "У вас нет прав на это действие.",
+                    pt: "Sem permissão para fazer isto.", ru: "У вас нет прав на это действие.",
                     zh: "您没有执行此操作的权限。")
             case .notFound:
                 .init(
                     key: "notFound", en: "This could not be found.", ar: "تعذّر العثور على ذلك.",
                     de: "Das konnte nicht gefunden werden.", es: "No se ha encontrado.",
                     fr: "Élément introuvable.", it: "Elemento non trovato.", ja: "見つかりませんでした。",
-                    ko: "찾을 수 없습니다.", pt: "Isso não foi encontrado.", ru: "Не удалось это найти.",
+                    ko: "찾을 수 없습니다.", pt: "Não foi encontrado.", ru: "Не удалось это найти.",
                     zh: "找不到此内容。")
             case .invalidInput:
                 .init(
@@ -137,7 +137,7 @@ extension SentenceForPeople {
                     ar: "بعض البيانات المُدخلة غير صالحة.", de: "Eine Eingabe ist ungültig.",
                     es: "Un dato introducido no es válido.", fr: "Une information saisie n’est pas valide.",
                     it: "Un dato inserito non è valido.", ja: "入力された内容が正しくありません。", ko: "입력한 내용이 올바르지 않습니다.",
-                    pt: "Um dado informado não é válido.", ru: "Введены недопустимые данные.", zh: "输入的内容无效。")
+                    pt: "Um dos dados introduzidos não é válido.", ru: "Введены недопустимые данные.", zh: "输入的内容无效。")
             case .fileProblem:
                 .init(
                     key: "fileProblem", en: "A file or folder on this device can't be used.",
@@ -147,7 +147,7 @@ extension SentenceForPeople {
                     fr: "Un fichier ou un dossier de cet appareil est inutilisable.",
                     it: "Impossibile usare un file o una cartella di questo dispositivo.",
                     ja: "このデバイス上のファイルまたはフォルダを使用できません。", ko: "이 기기의 파일이나 폴더를 사용할 수 없습니다.",
-                    pt: "Não é possível usar um arquivo ou uma pasta deste dispositivo.",
+                    pt: "Não é possível usar um ficheiro (arquivo) ou uma pasta deste dispositivo.",
                     ru: "Не удаётся использовать файл или папку на этом устройстве.", zh: "无法使用此设备上的文件或文件夹。")
             case .noSpace:
                 .init(
@@ -170,7 +170,7 @@ extension SentenceForPeople {
                     key: "other", en: "Something went wrong.", ar: "حدث خطأ ما.",
                     de: "Es ist ein Fehler aufgetreten.", es: "Se ha producido un error.",
                     fr: "Une erreur est survenue.", it: "Si è verificato un problema.", ja: "問題が発生しました。",
-                    ko: "문제가 발생했습니다.", pt: "Algo deu errado.", ru: "Что-то пошло не так.", zh: "出了点问题。")
+                    ko: "문제가 발생했습니다.", pt: "Ocorreu um erro.", ru: "Что-то пошло не так.", zh: "出了点问题。")
             }
     }
 }

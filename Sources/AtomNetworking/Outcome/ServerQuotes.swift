@@ -17,7 +17,7 @@ extension ServerQuotes {
         let document = type?.isJSON == true ? try? JSONDecoder().decode(Document.self, from: response.data) : nil
         let text = type?.name == "text/plain" ? try? ResponseText.text(of: response) : nil
         let title = type?.name == "application/problem+json" ? document?.title : nil
-        let best = document?.detail ?? document?.title ?? document?.message
+        let best = document?.detail ?? title ?? document?.message ?? document?.title
         // What has not been searched isn't shown.
         guard title ?? text ?? best != nil, let secrets = secrets() else { return }
         words = (title ?? text).flatMap { Self.searched($0, secrets) }.map {
@@ -54,7 +54,7 @@ extension ServerQuotes {
             let members = try decoder.container(keyedBy: CodingKeys.self)
             func text(_ key: CodingKeys, in members: KeyedDecodingContainer<CodingKeys>?) -> String? {
                 let text = try? members?.decode(String.self, forKey: key)
-                return text?.isEmpty == false ? text : nil
+                return text?.allSatisfy(\.isWhitespace) == false ? text : nil
             }
             title = text(.title, in: members)
             detail = text(.detail, in: members)
@@ -68,8 +68,8 @@ extension ServerQuotes {
 extension AtomError {
     /// What the server says of the error in its own words, for people.
     ///
-    /// It is the `detail` or the `title` of a problem document (RFC 9457), else the `message` of a JSON object or of the
-    /// object in its `error`, in one line of at most 300 characters. The server chooses the language, perhaps by an
+    /// It is the `detail` or the `title` of a problem document (RFC 9457), in other JSON `detail`, `message`, that of the
+    /// object in `error`, or `title`, in one line of at most 300 characters. The server chooses the language, perhaps by an
     /// `Accept-Language` of yours.
     ///
     /// It is redacted as ``description`` is: it is `nil` if it speaks of a password or another credential, and if the SDK

@@ -202,7 +202,7 @@ extension AuthenticationError {
 
     var hasEndedSession: Bool {
         switch self {
-        case .refreshRejected, .refreshInterrupted, .signedOut: true
+        case .refreshRejected, .refreshInterrupted: true
         default: false
         }
     }
@@ -240,10 +240,12 @@ extension TokenStoreError {
     fileprivate var situation: AtomError.Situation {
         switch self {
         case .corrupt: .signInRequired
+        case .refused(let reason) where reason.hasSuffix(Self.signInAgain): .signInRequired
         case .diskFull: .noSpace
         // The Keychain is no file.
         case .system(let operation, _) where operation.hasPrefix("Sec"): .other
-        case .newerFormat, .lockTimedOut, .readOnly, .refused, .locked, .system: .fileProblem
+        case .locked, .missingEntitlement, .overtaken: .other
+        case .newerFormat, .lockTimedOut, .readOnly, .refused, .system: .fileProblem
         }
     }
 }

@@ -43,6 +43,11 @@ extension TokenStoreError {
     /// What others have replaced while the process was suspended must not be spent.
     static let overtaken = refused("another process has replaced the tokens while this one was suspended")
 
+    static let missingEntitlement = refused("the app has no entitlement for this Keychain access group")
+
+    /// The end of a refusal that a sign-in mends.
+    static let signInAgain = "to replace them, sign in again"
+
     /// Whether the same write may succeed some seconds later although nobody has changed a path, a permission, a file or
     /// the space on a disk.
     var mayPass: Bool {

@@ -60,6 +60,10 @@ package enum Redaction {
         let hasNumber = text.contains(where: \.isNumber)
         return [
             "token", "secret", "bearer", "cookie", "session", "credential", "passw", "passp", "passc", "authorization",
+            // A password in the ten other languages of what is said to people.
+            "kennwort", "contraseñ", "contrasen", "motdepasse", "mot de passe", "palavra-passe", "palavrapasse",
+            "senha", "парол", "パスワード", "暗証", "비밀번호", "암호", "密码", "密碼", "口令",
+            "كلمة المرور", "كلمة السر",
         ].contains { text.contains($0) }
             || text.split { !$0.isLetter }.contains { word in
                 // Words end so, as in `apikey`; few others do.

@@ -300,19 +300,23 @@ nonisolated extension SessionActor {
         Task.detached(name: "Write again", priority: .userInitiated) { [self] in
             await takeTurn().run { [self] in
                 guard let tenure = gate.with({ $0.hasToWriteAgain ? $0.tenure : nil }) else { return }
-                // Where nothing can be read, nothing can be exchanged.
-                if let last = gate.with({ $0.store.outstanding == .overAnything ? $0.store.last : nil }) {
-                    let saved = await Result {
-                        try await keeper.store?.save(last.isEmpty ? nil : last)
-                        return TokenCredential?.some(last)
-                    }
-                    return tell { $0.wroteAgain(saved, of: last, in: tenure, now: $1) }
-                }
                 let (intended, written) = await keeper.transaction { [gate] stored in
                     let intended = gate.with { $0.intended(over: stored) }
                     return (intended, intended)
                 }
-                tell { $0.wroteAgain(written, of: intended ?? nil, in: tenure, now: $1) }
+                // Where nothing can be read, nothing can be exchanged; the app may have signed in or out since.
+                let last = gate.with { machine in
+                    machine.tenure.isSameSignIn(as: tenure) && machine.store.outstanding == .overAnything
+                        ? machine.store.last : nil
+                }
+                guard intended == nil, case .failure = written, let last else {
+                    return tell { $0.wroteAgain(written, of: intended ?? nil, in: tenure, now: $1) }
+                }
+                let saved = await Result {
+                    try await keeper.store?.save(last.isEmpty ? nil : last)
+                    return TokenCredential?.some(last)
+                }
+                tell { $0.wroteAgain(saved, of: last, in: tenure, now: $1) }
             }
         }
     }

@@ -145,6 +145,8 @@ struct StoreMemory: Sendable {
     /// - Parameter again: Whether a write counts too that has failed, and may succeed when it is tried again soon.
     func hasToWrite(again: Bool) -> Bool {
         if case .first = outstanding { return true }
+        // It has not been tried.
+        if outstanding != nil, failure == nil { return true }
         guard again, retryAt != nil else { return false }
         if case .credentialNotStored(let cause as TokenStoreError, _)? = failure { return cause.mayPass }
         return true

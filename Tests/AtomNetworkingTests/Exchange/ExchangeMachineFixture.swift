@@ -11,6 +11,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
     case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, overdueToken, receiving, receivingRefused
     case sendingStream, receivingStream, receivingPaused, receivingSpent, receivingError, receivingJudged
+    case judgedAndComplete, endedWhileJudged
     case payingAfterHead, payingAfterLoss
     case pausing, pausingUnsigned, pausingForNetwork
     case ended, endedHoldingSlot
@@ -42,6 +43,8 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .receivingSpent: return try ExchangeFixture.machine(.spent307)
         case .receivingError: return try ExchangeFixture.machine(.head404)
         case .receivingJudged: return try ExchangeFixture.machine(.judged400)
+        case .judgedAndComplete: return try ExchangeFixture.machine(.judged400, .finished)
+        case .endedWhileJudged: return try ExchangeFixture.machine(.judged400, .finished, .cancelled)
         case .payingAfterHead: return try ExchangeFixture.machine(.busyOffered)
         case .payingAfterLoss: return try ExchangeFixture.machine(.lostOffered)
         case .pausing: return try ExchangeFixture.machine(.busy)

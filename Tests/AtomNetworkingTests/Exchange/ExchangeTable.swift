@@ -137,7 +137,8 @@ enum ExchangeTable {
         busyOffered: paying, accepted 7, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         rejected403: receiving 403 as an error
-        judged400, judgedSpent400: receiving 400 as an error, accepted 7
+        judged400: judging 400
+        judgedSpent400: receiving 400 as an error
         """,
         .sendingUnsigned: """
         ringLooks: sending, deadline 50, look
@@ -321,6 +322,24 @@ enum ExchangeTable {
             offline: ended 307 cut, no deadline, deliverPart, giveSlotBack
         bodyRejected: ended 307 with 2 bytes, no deadline, tell, giveSlotBack
         """,
+        .judgedAndComplete: """
+        cancelled: ended cancelled answered, no deadline, stop, tell
+        ringEarly, ringPause: judging 400, complete, deadline 11
+        ringSilent, ringOver, ringSilentAgain: ended 400 cut, no deadline, stop, tell
+        ringLooks: judging 400, complete, deadline 50, look
+        ringOverLooks: judging 400, complete, deadline 100, look
+        part, bigPart: judging 400, complete, keepPart
+        sinkFailed, refusedByDestination: ended 400 cut, no deadline, deliverPart, stop
+        finished: judging 400, complete, keepBody
+        bodyKept: ended 400 with 2 bytes, accepted 7, no deadline, tell
+        bodyRejected: session after a 401 (complete), noteRetryAfter 400, rejected 7, askSession
+        lostUnsent, lost, offline,
+        lostAgain, lostUnpaid, lostUnsentAgain, lostOffered: ended 400 cut, no deadline, deliverPart
+        """,
+        .endedWhileJudged: """
+        queuedBySession: ended cancelled answered, leaveSession
+        queuedForSlot: ended cancelled answered, leaveLane at 3
+        """,
         .receivingJudged: """
         cancelled: ended cancelled answered holding a slot, no deadline, stop, tell
         ringEarly, ringPause: judging 400, deadline 11
@@ -329,7 +348,7 @@ enum ExchangeTable {
         ringOverLooks: judging 400, deadline 100, look
         part, bigPart: judging 400, keepPart
         sinkFailed, refusedByDestination: ended 400 cut holding a slot, no deadline, deliverPart, stop
-        finished: judging 400, keepBody
+        finished: judging 400, complete, keepBody, giveSlotBack
         bodyKept: ended 400 with 2 bytes, accepted 7, no deadline, tell, giveSlotBack
         bodyRejected: session after a 401 (complete), noteRetryAfter 400, rejected 7, askSession, giveSlotBack
         lostUnsent, lost, offline,
@@ -454,7 +473,8 @@ enum ExchangeTable {
         case .sending(let version, _): return "sending\(version.map { " \($0)" } ?? "")"
         case .receiving(let head, .whole): return "receiving \(head.statusCode)"
         case .receiving(let head, .unacceptable): return "receiving \(head.statusCode) as an error"
-        case .receiving(let head, .judged): return "judging \(head.statusCode)"
+        case .receiving(let head, .judged(_, _, let isComplete)):
+            return "judging \(head.statusCode)\(isComplete ? ", complete" : "")"
         case .receiving(let head, .bodyNotRepeatable): return "receiving \(head.statusCode) spent"
         case .receiving(let head, .rejected): return "receiving \(head.statusCode) that was rejected"
         case .receiving(let head, .streamed(let isPaused)):

@@ -119,12 +119,16 @@ struct SituationTests {
         }
     }
 
-    @Test("A 407 is the proxy's, and not the server's")
+    @Test("A 407 is a proxy's over plain HTTP, and the server's through TLS")
     func proxy() {
-        let error = AtomError.response(AtomResponse(data: Data("x".utf8), statusCode: 407))
+        func error(_ address: String) -> AtomError {
+            .response(AtomResponse(data: Data("x".utf8), statusCode: 407, url: URL(string: address)))
+        }
+        let answer = "answered HTTP 407 Proxy Authentication Required, 1 bytes."
         #expect(
-            error.description == "A proxy answered HTTP 407 Proxy Authentication Required, 1 bytes. "
-                + "It wants a user name and a password; the server has not been asked.")
+            error("http://a.example").description.hasPrefix(
+                "A proxy \(answer) It wants a user name and a password, and has not asked the server."))
+        #expect(error("https://a.example").description.hasPrefix("The server \(answer)"))
     }
 
     @Test("Each refused request has a situation")
@@ -202,7 +206,10 @@ struct SituationTests {
             (notRead(TokenStoreError.newerFormat(version: 9)), .fileProblem),
             (notRead(TokenStoreError.lockTimedOut(.seconds(1))), .fileProblem),
             (notRead(TokenStoreError.diskFull), .noSpace), (notRead(TokenStoreError.readOnly), .fileProblem),
-            (notRead(TokenStoreError.refused("x")), .fileProblem), (notRead(TokenStoreError.locked), .fileProblem),
+            (notRead(TokenStoreError.refused("x")), .fileProblem),
+            (notRead(TokenStoreError.locked), .other), (notRead(TokenStoreError.overtaken), .other),
+            (notRead(TokenStoreError.missingEntitlement), .other),
+            (notRead(TokenStoreError.refused("a; \(TokenStoreError.signInAgain)")), .signInRequired),
             (notRead(TokenStoreError.system(operation: "open", code: 5)), .fileProblem),
             (notRead(TokenStoreError.system(operation: "SecItemCopyMatching", code: -50)), .other),
             (notRead(Own()), .other), (notRead(AtomError.session(URLError(.cannotFindHost))), .unreachable),
@@ -263,7 +270,7 @@ struct SentenceForPeopleTests {
             (["de-CH-1996"], "Sie sind offline."), (["de_AT.UTF-8"], "Sie sind offline."),
             (["fr@euro"], "Vous êtes hors ligne."), (["C.UTF-8", "fr"], "Vous êtes hors ligne."),
             (["", "-"], "You are offline."),
-            (["pt-PT"], "Você está offline."), (["zh"], "当前没有网络连接。"), (["zh-Hans-HK"], "当前没有网络连接。"),
+            (["pt-PT"], "Sem acesso à internet."), (["zh"], "当前没有网络连接。"), (["zh-Hans-HK"], "当前没有网络连接。"),
             (["zh_CN"], "当前没有网络连接。"), (["zh-Hant", "ja"], "インターネットに接続されていません。"),
             (["zh-TW", "ja"], "インターネットに接続されていません。"), (["zh-HK"], "You are offline."),
         ]
@@ -277,7 +284,6 @@ struct SentenceForPeopleTests {
         let refused = OAuthError(code: "invalid_grant")
         for error: AuthenticationError in [
             .refreshRejected(refused, delivery: .notSent), .refreshInterrupted(refused, delivery: .notSent),
-            .signedOut(delivery: .notSent),
         ] {
             #expect(error.localizedDescription == "You have to sign in again.")
             #expect(AtomError.authentication(error).localizedDescription == "You have to sign in again.")
@@ -285,6 +291,7 @@ struct SentenceForPeopleTests {
         }
         for error: AtomError in [
             .authentication(.missingCredential(delivery: .notSent)), .response(AtomResponse(statusCode: 401)),
+            .authentication(.signedOut(delivery: .notSent)),
         ] {
             #expect(error.situation == .signInRequired && error.localizedDescription == "You have to sign in.")
         }

@@ -86,6 +86,38 @@ import Testing
         #expect(session.refreshes.isEmpty)
     }
 
+    @Test func afterTheAppHasSetItsVariableNobodyGetsTheNextPersonsToken() async throws {
+        let session = try SessionFixture()
+        let authorization = try await session.atom.authorization(for: Self.url)
+        session.tokens.put(.issued(5))
+        await #expect {
+            try await session.atom.authorization(for: Self.url, after: authorization)
+        } throws: {
+            if case .authentication(.signedOut(.notSent))? = $0 as? AtomError { true } else { false }
+        }
+        #expect(try await session.atom.authorization(for: Self.url).accessToken == "A5")
+    }
+
+    @Test func a401OfAnOriginThatIsNotAllowedSaysNothingOfTheToken() async throws {
+        let session = try SessionFixture(bearer: {
+            if let base = try? BaseURL(host: "api.example.com") { $0.allowedOrigins = .only([base]) }
+        })
+        let authorization = try await session.atom.authorization(for: Self.url)
+        let elsewhere = try #require(URL(string: "https://files.example.com/"))
+        await #expect(throws: AtomError.self) {
+            try await session.atom.authorization(for: elsewhere, after: authorization)
+        }
+        #expect(try await session.atom.authorization(for: Self.url).accessToken == "A0")
+        #expect(session.refreshes.isEmpty)
+    }
+
+    @Test func anErrorNamesTheURL() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let waiting = await Self.waiting(session)
+        await session.refresh().deny("invalid_grant")
+        #expect(await Self.error(waiting)?.request?.url.contains("api.example.com/socket") == true)
+    }
+
     @Test func anotherSessionsTokenIsRefused() async throws {
         let authorization = try await SessionFixture().atom.authorization(for: Self.url)
         let other = try SessionFixture()

@@ -178,6 +178,22 @@ struct ServerBoundSessionTests {
         #expect(try session(at: "login.example.com", store: store).atom.manager.session !== early.atom.manager.session)
     }
 
+    @Test("A session that has read another server's tokens isn't that of a service whose server is elsewhere")
+    func providerOfAnothersTokens() async throws {
+        try await store(.issued(0))
+        let store = folder.store()
+        let provided = try SessionFixture(store: store, provider: ScriptedLogin())
+        let call = provided.call()
+        await provided.transport.exchange(0).answer()
+        #expect(await call.status() == 200)
+        let other = try session(at: "login.example.com", store: store)
+        #expect(other.atom.manager.session !== provided.atom.manager.session)
+        guard case .authentication(.credentialNotReadable) = await other.call().error() else {
+            throw Unexpected("another server's tokens are used")
+        }
+        #expect(other.transport.exchanges.isEmpty)
+    }
+
     @Test("A service with nothing but a provider reads every file, and what it stores is bound to no server")
     func providerAlone() async throws {
         try await store(.issued(0, life: 0))

@@ -129,10 +129,32 @@ import Testing
             lifetime: 0, bearer: { $0.tokenRejections = [.problem(type: Self.expired)] })
         let call = session.call()
         await session.refresh().grant(1)
+        let exchange = await session.transport.exchange(1)
         #expect(session.atom.manager.session?.gate.with { $0.held?.isUnproven } == true)
-        Self.problem("about:blank").send(by: await session.transport.exchange(1))
+        Self.problem("about:blank").send(by: exchange)
         #expect(await call.error()?.response?.statusCode == 400)
         #expect(session.atom.manager.session?.gate.with { $0.held?.isUnproven } == false)
+    }
+
+    @Test func aSecondProblemOfTheTokenDoesNotAcceptIt() async throws {
+        let session = try SessionFixture(bearer: { $0.tokenRejections = [.problem(type: Self.expired)] })
+        let call = session.call()
+        let answer = Self.problem(Self.expired)
+        answer.send(by: session.sent[0])
+        await session.refresh().grant(1)
+        answer.send(by: await session.transport.exchange(2))
+        #expect(await call.error()?.response?.statusCode == 400)
+        #expect(session.atom.manager.session?.gate.with { $0.held?.isUnproven } == true, "it counts as fruitless")
+    }
+
+    @Test func aProblemThatIsReadForTheTokenKeepsItsWordsForPeople() async throws {
+        let session = try SessionFixture(bearer: { $0.tokenRejections = [.problem(type: Self.expired)] })
+        let call = session.call()
+        session.sent[0].answer(
+            #"{"type":"about:blank","title":"No","detail":"Row 7 is full."}"#, status: 422,
+            headers: [("Content-Type", "application/problem+json")])
+        #expect(await call.error()?.serverMessage == "Row 7 is full.")
+        #expect(session.atom.manager.slots.counts == (0, 0))
     }
 
     @Test(

@@ -117,7 +117,7 @@ struct SessionLossTests {
         ] {
             var session = refreshing()
             _ = session.succeed(2)
-            #expect(!session.machine.store.hasToWrite(again: true))
+            #expect(session.machine.store.hasToWrite(again: false), "it has not been tried")
             refuse(&session, because: error)
             #expect(session.machine.store.hasToWrite(again: true) == isWaitedFor, "\(error)")
             #expect(!session.machine.store.hasToWrite(again: false))

@@ -61,8 +61,9 @@ extension KeptCredentialStore {
 /// Blocking calls run on a queue: a disk can take seconds, and Swift has few threads.
 final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     private let holder = Guarded<StoreLock.Hold?>(nil)
-    /// The authorization server whose tokens it keeps; `nil` for any.
-    private let server = Guarded<Origin?>(nil)
+    /// The authorization server whose tokens it keeps, and the one whose tokens it has read before it was bound; `nil` for
+    /// any.
+    private let server = Guarded<(own: Origin?, found: String?)>((nil, nil))
     private let medium: Medium
     private let lockTimeout: Duration
     private let time: any TimeSource
@@ -84,8 +85,9 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     /// Keeps only tokens of this authorization server from now on; returns whether it is the first one.
     func bind(to origin: Origin) -> Bool {
         server.withLock { server in
-            server = server ?? origin
-            return server == origin
+            // Whoever has read another one's tokens must not send them there.
+            if server.own == nil, server.found.map({ $0 == origin.string }) ?? true { server.own = origin }
+            return server.own == origin
         }
     }
 
@@ -171,7 +173,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
-    private var serverName: String? { server.withLock { $0?.string } }
+    private var serverName: String? { server.withLock { $0.own?.string } }
 
     private func write(_ credential: TokenCredential?) throws(TokenStoreError) {
         try medium.write(credential.map { StoredCredential(credential: $0, server: serverName) })
@@ -179,10 +181,14 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     /// Refuses the tokens of another authorization server.
     private func bound(_ stored: StoredCredential?) throws(TokenStoreError) -> StoredCredential? {
-        guard stored?.credential != nil, let found = stored?.server, let name = serverName, found != name else {
-            return stored
+        guard stored?.credential != nil, let found = stored?.server else { return stored }
+        let name = server.withLock { server in
+            if server.own == nil { server.found = found }
+            return server.own?.string
         }
-        throw .refused("its tokens come from \(found), and are not sent to \(name); to replace them, sign in again")
+        guard let name, found != name else { return stored }
+        throw .refused(
+            "its tokens come from \(found), and are not sent to \(name); \(TokenStoreError.signInAgain)")
     }
 
     /// Reads the stored credential under the lock, or moves unreadable data aside.

@@ -32,8 +32,9 @@ import Foundation
 /// token endpoint. A session of another one sends none of the tokens. Its requests fail with
 /// ``TokenStoreError/refused(_:)``, which names both, until ``Atom/signIn(with:)`` or ``Atom/signOut()`` has replaced
 /// what is there. A file of an earlier version of the SDK is bound by the next write. A service that has only a provider
-/// sends no refresh token, so it reads every file, and binds none. The same is true of calls by your own code: if the
-/// server itself has moved, sign in with what `load` returns.
+/// sends no refresh token: alone it reads every file, and binds none, and beside another service with the same store it
+/// shares that one's session. Calls by your own code read every file, too: if the server itself has moved, sign in with
+/// what `load` returns.
 ///
 /// **The lock** is the advisory lock of `flock(2)`. The system releases it when its process ends for any reason, and
 /// child processes don't inherit it. Waiting for it doesn't block a thread, is first in, first out within a process,

@@ -38,7 +38,7 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
         case .interactionNotAllowed: .locked
         case .diskFull: .diskFull
         case .readOnly: .readOnly
-        case .missingEntitlement: .refused("the app has no entitlement for this Keychain access group")
+        case .missingEntitlement: TokenStoreError.missingEntitlement
         default: .system(operation: operation, code: Int(rawValue))
         }
     }

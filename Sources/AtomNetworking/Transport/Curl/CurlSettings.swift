@@ -91,7 +91,8 @@
 
         /// The proxy for a request; it throws if the environment names an unusable one.
         func proxy(for target: TargetURL) throws(CurlLibrary.Unavailable) -> CurlTransport.ProxyServer? {
-            let proxy = try (target.scheme == .http ? httpProxy : httpsProxy).get()?.reaching(port: target.port)
+            let proxy = try (target.scheme == .http ? httpProxy : httpsProxy).get()?.reaching(
+                target.host, port: target.port)
             guard target.scheme == .http else { return proxy }
             // A credential for this machine would leave it, unencrypted.
             return proxy?.isLoopback == false && target.origin.isLoopback ? nil : proxy

@@ -86,15 +86,19 @@
         }
 
         /// The same with the exceptions that hold for a server's port, without it: libcurl compares only names.
-        func reaching(port: Int) -> Self {
+        ///
+        /// For a host with a dot at its end each has one, too: nearly every libcurl would see another name.
+        func reaching(_ host: String, port: Int) -> Self {
             var proxy = self
-            proxy.exceptions = exceptions.compactMap { text in
+            let names = exceptions.compactMap { text in
                 // The colons of an IPv6 address are in brackets, or it has no port.
                 guard let colon = text.lastIndex(of: ":"),
                     text[..<colon].hasSuffix("]") || text.firstIndex(of: ":") == colon
                 else { return Self.withoutBrackets(text[...]) }
                 return Int(text[colon...].dropFirst()) == port ? Self.withoutBrackets(text[..<colon]) : nil
             }
+            proxy.exceptions =
+                host.hasSuffix(".") ? names + names.filter { $0 != "*" && !$0.hasSuffix(".") }.map { $0 + "." } : names
             return proxy
         }
 

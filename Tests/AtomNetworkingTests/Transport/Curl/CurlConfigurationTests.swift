@@ -253,7 +253,16 @@
         func exceptionsWithPorts(text: String, port: Int, names: [String]) throws {
             let environment = ["https_proxy": "a", "no_proxy": text]
             let proxy = try CurlTransport.ProxyServer.named(by: environment, for: .https)
-            #expect(proxy?.reaching(port: port).exceptions == names)
+            #expect(proxy?.reaching("a.example", port: port).exceptions == names)
+        }
+
+        @Test("For a host with a dot at its end the exceptions have one, too")
+        func exceptionsOfACompleteName() throws {
+            let environment = ["http_proxy": "a", "no_proxy": ".cluster.local,b.example:80,c.example.,*"]
+            let proxy = try CurlTransport.ProxyServer.named(by: environment, for: .http)
+            #expect(
+                proxy?.reaching("orders.cluster.local.", port: 80).exceptions
+                    == [".cluster.local", "b.example", "c.example.", "*", ".cluster.local.", "b.example."])
         }
 
         @Test(
