@@ -255,8 +255,9 @@ extension Atom {
     ///
     /// It is the rule of a request of the SDK: the first 401 rejects the token, a refresh follows unless the session has
     /// another token by now, and the request may be sent once more. If somebody has signed in or out meanwhile, or the app
-    /// has set its variable to other tokens, it fails with ``AuthenticationError/signedOut(delivery:)``. What another
-    /// process has stored counts as the same person's, as for a request.
+    /// has set its variable to other tokens, it fails with ``AuthenticationError/signedOut(delivery:)``; then ask
+    /// ``authorization(for:)`` anew if it is the same person. What another process has put in a store counts as the same
+    /// person's, as for a request.
     ///
     /// <!-- given: import AtomNetworking
     /// import Foundation

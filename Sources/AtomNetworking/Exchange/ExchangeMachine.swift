@@ -537,6 +537,8 @@ extension ExchangeMachine {
         let isOver = clock.isOver(at: now)
         switch state {
         case .ended: return Commands()
+        // All has arrived: `bodyKept` or `sinkFailed` follows.
+        case .receiving(_, .judged(_, _, isComplete: true)): return Commands()
         case .waitingForSession where isOver:
             return fail(.authentication(.waitedTooLong(delivery: .init(delivery))))
         case .waitingForSlot where isOver:

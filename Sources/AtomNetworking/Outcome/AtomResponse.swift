@@ -132,14 +132,15 @@ extension AtomResponse: Redacted {
 
     func explanation(withWords: Bool) -> String {
         let words = withWords ? quotes.words : nil
-        // RFC 9110 §15.5.8; whatever comes through TLS is of the server.
-        let isOfProxy = statusCode == 407 && address?.hasPrefix("http:") == true
         let sender = isOfProxy ? "A proxy" : "The server"
         var text = "\(sender) answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
         if isOfProxy { text += " It wants a user name and a password, and has not asked the server." }
         if expectsTLS { text += " The port expects https." }
         return text + (fault.map { " Its body is incomplete. \($0)" } ?? "")
     }
+
+    /// Whether a proxy wants a credential (RFC 9110 §15.5.8); whatever comes through TLS is the server's.
+    var isOfProxy: Bool { statusCode == 407 && address?.hasPrefix("http:") == true }
 
     /// Whether a server for https has refused a request without TLS, in the words of nginx, Go, Apache or Tomcat.
     var expectsTLS: Bool {

@@ -55,7 +55,9 @@ extension AtomError {
     /// ```
     public var situation: Situation {
         switch self {
-        case .response(let response): response.expectsTLS ? .secureConnectionRequired : Situation(response.statusCode)
+        case .response(let response) where response.expectsTLS: .secureConnectionRequired
+        case .response(let response) where response.statusCode == 407 && !response.isOfProxy: .other
+        case .response(let response): Situation(response.statusCode)
         case .session(let error as URLError): Situation(error.code)
         case .authentication(let error): error.situation
         case .transfer(let error): error.situation

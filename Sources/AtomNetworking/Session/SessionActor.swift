@@ -295,7 +295,12 @@ nonisolated extension SessionActor {
         gate.writeAlarm.follow(of: time, { self.writeAgain() }, { gate.with { $0.store.retryAt } })
     }
 
-    /// Writes what the store should hold and doesn't, unless it holds something newer.
+    /// Whether others have had the store for too long, and would be waited for again.
+    private static func isLocked(_ error: any Error) -> Bool {
+        if case TokenStoreError.lockTimedOut = error { true } else { false }
+    }
+
+    /// Writes what the store should hold and doesn't, unless it is known to hold something newer.
     func writeAgain() {
         Task.detached(name: "Write again", priority: .userInitiated) { [self] in
             await takeTurn().run { [self] in
@@ -309,7 +314,7 @@ nonisolated extension SessionActor {
                     machine.tenure.isSameSignIn(as: tenure) && machine.store.outstanding == .overAnything
                         ? machine.store.last : nil
                 }
-                guard intended == nil, case .failure = written, let last else {
+                guard intended == nil, case .failure(let error) = written, !Self.isLocked(error), let last else {
                     return tell { $0.wroteAgain(written, of: intended ?? nil, in: tenure, now: $1) }
                 }
                 let saved = await Result {
@@ -484,7 +489,7 @@ nonisolated extension SessionActor {
         case .success(let saved): if read != nil { found = .success(saved) }
         case .failure(let error):
             if read != nil { throw error }
-            if case TokenStoreError.lockTimedOut = error { throw error }
+            if Self.isLocked(error) { throw error }
         }
         try await store.save(nil)
     }

@@ -167,7 +167,7 @@ extension SessionMachine {
     /// The credential with the new refresh token has been written, or not.
     mutating func keptRefreshToken(_ kept: TokenCredential, _ failure: AuthenticationError?, now: Moment) -> [Action] {
         // Otherwise the app has signed in or out meanwhile, or somebody has stored something newer.
-        guard needsLoading, store.last == kept, store.outstanding == .overOld else { return [] }
+        guard needsLoading, store.last == kept, hasToWriteAgain else { return [] }
         return failure.map { writeFailed($0, at: now) } ?? wrote(kept, in: tenure)
     }
 

@@ -324,10 +324,6 @@ enum ExchangeTable {
         """,
         .judgedAndComplete: """
         cancelled: ended cancelled answered, no deadline, stop, tell
-        ringEarly, ringPause: judging 400, complete, deadline 11
-        ringSilent, ringOver, ringSilentAgain: ended 400 cut, no deadline, stop, tell
-        ringLooks: judging 400, complete, deadline 50, look
-        ringOverLooks: judging 400, complete, deadline 100, look
         part, bigPart: judging 400, complete, keepPart
         sinkFailed, refusedByDestination: ended 400 cut, no deadline, deliverPart, stop
         finished: judging 400, complete, keepBody

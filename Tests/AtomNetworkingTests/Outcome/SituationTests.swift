@@ -46,7 +46,7 @@ struct SituationTests {
     func statuses() {
         expect([
             (status(nil), .other), (status(400), .other), (status(401), .signInRequired), (status(402), .other),
-            (status(403), .notAllowed), (status(404), .notFound), (status(407), .unreachable),
+            (status(403), .notAllowed), (status(404), .notFound),
             (status(408), .serverProblem), (status(409), .other), (status(410), .notFound), (status(422), .other),
             (status(424), .other), (status(425), .serverProblem), (status(426), .other), (status(429), .serverProblem),
             (status(451), .notAllowed), (status(499), .other), (status(500), .serverProblem),
@@ -129,6 +129,8 @@ struct SituationTests {
             error("http://a.example").description.hasPrefix(
                 "A proxy \(answer) It wants a user name and a password, and has not asked the server."))
         #expect(error("https://a.example").description.hasPrefix("The server \(answer)"))
+        #expect(error("http://a.example").situation == .unreachable)
+        #expect(error("https://a.example").situation == .other)
     }
 
     @Test("Each refused request has a situation")

@@ -277,7 +277,8 @@ struct RedactionTests {
     @Test("Of a file's path only names that look like tokens are hidden")
     func file() {
         for path in [
-            "/data/user/session.json", "a.txt", "/data/store-550E8400-E29B-41D4-A716-446655440000/b", "/Reise nach Köln",
+            "/data/user/session.json", "a.txt", "/data/store-550E8400-E29B-41D4-A716-446655440000/b",
+            "/Reise nach Köln",
         ] { #expect(Redaction.file(path) == path) }
         #expect(Redaction.file("/data/aB3dE5gH7jK9mN1pQ3sT/b") == "/data/…/b")
         #expect(Redaction.file("/data/a\nb") == "/data/a\\u{a}b")

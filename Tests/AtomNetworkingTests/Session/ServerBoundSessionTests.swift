@@ -194,6 +194,17 @@ struct ServerBoundSessionTests {
         #expect(other.transport.exchanges.isEmpty)
     }
 
+    @Test("A session that has replaced another server's tokens is that of a service with any server")
+    func replacedTokensOfAnother() async throws {
+        try await store(.issued(0))
+        let store = folder.store()
+        let provided = try SessionFixture(store: store, provider: ScriptedLogin())
+        try await provided.atom.loadSession()
+        try await provided.atom.signIn(with: .issued(5))
+        let other = try session(at: "login.example.com", store: store)
+        #expect(other.atom.manager.session === provided.atom.manager.session)
+    }
+
     @Test("A service with nothing but a provider reads every file, and what it stores is bound to no server")
     func providerAlone() async throws {
         try await store(.issued(0, life: 0))

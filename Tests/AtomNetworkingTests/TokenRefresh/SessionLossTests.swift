@@ -97,6 +97,19 @@ struct SessionLossTests {
         #expect(session.machine.store.failure == nil)
     }
 
+    @Test("A sign-in that was written with the successor of its refresh token is not waited for")
+    func signInWithASuccessor() throws {
+        var session = refreshing()
+        _ = session.machine.signedIn(
+            MachineFixture.credential(9, refresh: "r1"), read: session.store, now: session.moment)
+        let replaced = session.machine.refreshTokenReplaced(number: 1, by: "r9", now: session.moment)
+        let kept = try #require(replaced)
+        #expect(kept.accessToken == "a9" && kept.refreshToken == "r9")
+        #expect(session.machine.store.hasToWrite(again: false))
+        _ = session.machine.keptRefreshToken(kept, nil, now: session.moment)
+        #expect(!session.machine.store.hasToWrite(again: true))
+    }
+
     @Test("What somebody else has stored since is not lost")
     func replacedByAnother() {
         var session = refreshing()

@@ -177,16 +177,17 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     private func write(_ credential: TokenCredential?) throws(TokenStoreError) {
         try medium.write(credential.map { StoredCredential(credential: $0, server: serverName) })
+        server.withLock { $0.found = nil }
     }
 
     /// Refuses the tokens of another authorization server.
     private func bound(_ stored: StoredCredential?) throws(TokenStoreError) -> StoredCredential? {
-        guard stored?.credential != nil, let found = stored?.server else { return stored }
+        let found = stored?.credential == nil ? nil : stored?.server
         let name = server.withLock { server in
             if server.own == nil { server.found = found }
             return server.own?.string
         }
-        guard let name, found != name else { return stored }
+        guard let found, let name, found != name else { return stored }
         throw .refused(
             "its tokens come from \(found), and are not sent to \(name); \(TokenStoreError.signInAgain)")
     }
