@@ -51,17 +51,16 @@ public struct TokenRejection: Sendable, Hashable {
         switch rule {
         case .status(let code): return code == statusCode
         case .field(let name, let value):
-            return fields.contains { $0.name.lowercased() == name && (value == nil || $0.value.lowercased() == value) }
+            return fields.values(for: name).contains { value == nil || $0.lowercased() == value }
         case .problem:
-            let type = fields["Content-Type"]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-            return (400...499).contains(statusCode) && type == "application/problem+json" ? nil : false
+            guard (400...499).contains(statusCode) else { return false }
+            return MediaType(fields["Content-Type"])?.name == ProblemDetails.mediaType ? nil : false
         }
     }
 
     func matches(_ statusCode: Int, _ fields: HeaderFields, _ body: Data) -> Bool {
         if let verdict = verdict(statusCode, fields) { return verdict }
         guard case .problem(let type) = rule else { return false }
-        let members = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any]
-        return members?["type"] as? String == type
+        return (try? JSONDecoder().decode(ProblemDetails.self, from: body))?.type == type
     }
 }

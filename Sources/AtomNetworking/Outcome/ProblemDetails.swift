@@ -36,8 +36,10 @@ public struct ProblemDetails: Codable, Sendable, Hashable {
             detail: member(.detail), instance: member(.instance))
     }
 
+    static let mediaType = "application/problem+json"
+
     init?(of response: AtomResponse) {
-        guard MediaType(response.headerFields["Content-Type"])?.name == "application/problem+json",
+        guard MediaType(response.headerFields["Content-Type"])?.name == Self.mediaType,
             let document = try? JSONDecoder().decode(Self.self, from: response.data)
         else { return nil }
         self = document

@@ -16,7 +16,7 @@ extension ServerQuotes {
         let type = MediaType(response.headerFields["Content-Type"])
         let document = type?.isJSON == true ? try? JSONDecoder().decode(Document.self, from: response.data) : nil
         let text = type?.name == "text/plain" ? try? ResponseText.text(of: response) : nil
-        let title = type?.name == "application/problem+json" ? document?.title : nil
+        let title = type?.name == ProblemDetails.mediaType ? document?.title : nil
         let best = document?.detail ?? title ?? document?.message ?? document?.title
         // What has not been searched isn't shown.
         guard title ?? text ?? best != nil, let secrets = secrets() else { return }

@@ -190,7 +190,7 @@ import Testing
         case .waitedTooLong, .refreshFailed: break
         default: throw Unexpected("\(error)")
         }
-        #expect(session.atom.manager.deadlines.count == 0)
+        #expect(await eventually { session.atom.manager.deadlines.count == 0 })
     }
 
     @Test(
