@@ -64,6 +64,14 @@ public struct ServiceConfiguration: Sendable {
     /// The encoder of JSON bodies without their own; don't change it while the service is in use.
     public var encoder: JSONEncoder = JSONEncoder()
 
+    /// Keeps the responses of endpoints that allow it; `nil`, the default, keeps none.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// configuration.cache = ResponseCache(memory: 8 << 20)  // bytes
+    /// ```
+    public var cache: ResponseCache?
+
     /// Header fields for every request; none by default.
     ///
     /// An endpoint's own field of the same name takes precedence, and so does the media type of a ``RequestBody``. The
@@ -158,6 +166,7 @@ public struct ServiceConfiguration: Sendable {
     /// Creates a configuration.
     public init(
         authenticationMethod: AuthenticationMethod = .none,
+        cache: ResponseCache? = nil,
         configuration: SessionConfiguration = .ephemeral,
         decoder: JSONDecoder = JSONDecoder(),
         dispatchQueue: DispatchQueue = .main,
@@ -166,6 +175,7 @@ public struct ServiceConfiguration: Sendable {
         isLogEnabled: Bool = false
     ) {
         self.authenticationMethod = authenticationMethod
+        self.cache = cache
         self.configuration = configuration
         self.decoder = decoder
         self.dispatchQueue = dispatchQueue

@@ -76,9 +76,12 @@ struct RequestRecord: Sendable {
 final class FirstAttempt: Sendable {
     let method: String
     let address: String
+    /// Where the response is from.
+    let source: AtomResponse.Source
 
-    init(method: String, address: String) {
+    init(method: String, address: String, source: AtomResponse.Source = .server) {
         self.method = method
         self.address = address
+        self.source = source
     }
 }

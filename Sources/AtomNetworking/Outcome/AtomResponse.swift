@@ -18,6 +18,28 @@ public struct AtomResponse: Sendable {
     /// The URL of the response, after redirects and without user information; parsed at each access.
     public var url: URL? { address.flatMap(HTTPGrammar.url) }
 
+    /// Where a response comes from.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum Source: Sendable, Hashable {
+        /// The server has sent it for this request.
+        case server
+        /// The service's cache had it, and nobody has asked the server; it may be stale by now.
+        case cache(age: Duration, isStale: Bool)
+        /// The service's cache had it, and the server has said that it still holds.
+        case revalidatedCache(age: Duration)
+    }
+
+    /// Where it comes from: the server, or the service's ``ServiceConfiguration/cache``.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let page = try await atom.enqueue(Departures(airport: "SEA")).resume(decoding: [Flight].self)
+    /// if case .cache(let age, isStale: true) = page.response.source { print("You are offline; \(age) old.") }
+    /// ```
+    public var source: Source { record?.first?.source ?? .server }
+
     let address: String?
     let decoder: ResponseDecoder?
     /// Whose response it is; `nil` for nobody's: its request was not signed.

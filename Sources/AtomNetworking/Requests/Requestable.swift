@@ -113,6 +113,14 @@ public protocol Requestable: RequestableDefaults {
     /// The request shares if one of the two says so.
     var allowsDeduplication: Bool { get }
 
+    /// How the request uses the service's cache; ``ResponseCaching/disabled`` by default.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// var caching: ResponseCaching { isPinned ? .whileCacheFresh : .disabled }
+    /// ```
+    var caching: ResponseCaching { get }
+
     /// The status codes that count as success, 206 only if a range was asked for; 200…299 by default.
     ///
     /// <!-- given the airline -->
@@ -204,6 +212,9 @@ extension RequestableDefaults {
 
     /// It has an exchange of its own.
     public var allowsDeduplication: Bool { false }
+
+    /// Without the cache.
+    public var caching: ResponseCaching { .disabled }
 
     /// 200…299.
     public var acceptableStatusCodes: ClosedRange<Int> { 200...299 }

@@ -36,6 +36,8 @@ public struct URLEndpoint: Requestable {
     public var requiresAuthorization = true
     /// Whether the request shares the exchange of an identical one that is in flight; `false` by default.
     public var sharesIdenticalRequests = false
+    /// How it uses the service's cache; not at all by default.
+    public var caching: ResponseCaching = .disabled
 
     private let server: BaseURL
     private let resource: URLPath
