@@ -47,6 +47,7 @@ public struct Atom: Sendable {
     package static let packageVersion = "1.1.0"
 
     let sharing: RequestSharing
+    private let caching: RequestCaching?
     var manager: RequestableQueueManager { sharing.manager }
 
     /// Creates a service.
@@ -60,6 +61,7 @@ public struct Atom: Sendable {
     /// ```
     public init(serviceConfiguration: ServiceConfiguration = ServiceConfiguration()) {
         sharing = RequestSharing(RequestableQueueManager(serviceConfiguration))
+        caching = RequestCaching(serviceConfiguration.cache, sharing)
     }
 
     /// - Parameter time: Takes the place of the configuration's time source.
@@ -70,6 +72,7 @@ public struct Atom: Sendable {
     ) {
         sharing = RequestSharing(
             RequestableQueueManager(configuration, time: time, random: random, connectivity: connectivity))
+        caching = RequestCaching(configuration.cache, sharing)
     }
 
     /// Binds an endpoint to this service; nothing is read or sent until the result is resumed.
@@ -79,7 +82,7 @@ public struct Atom: Sendable {
     /// let flights = try await atom.enqueue(Departures(airport: "SEA")).resume(expecting: [Flight].self)
     /// ```
     public func enqueue(_ requestable: any Requestable) -> Service {
-        Service(requestable, sharing)
+        Service(requestable, sharing, caching)
     }
 
     /// Removes the cookies of this service, also those that responses still bring home which are on their way now.
@@ -187,6 +190,7 @@ extension Atom {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
         try await session.signIn(with: credential, for: manager)
+        await caching?.cache.settle()
     }
 
     /// Ends the session and empties the store.
@@ -222,6 +226,7 @@ extension Atom {
     public func signOut(waitingForRevocation waits: Bool) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         try await session.signOut(for: manager, waitingForRevocation: waits)
+        await caching?.cache.settle()
     }
 }
 

@@ -91,17 +91,28 @@ extension Service {
         let request = try manager.prepare(requestable)
         try check(request) { () throws(AtomError) in try HTTPGrammar.checkField("Last-Event-ID", lastEventID) }
         let source = EventSource(request, lastEventID: lastEventID, reconnection: reconnection, manager: manager)
-        return ResponseStream(source, try await source.open(), limit: maximumEventSize)
+        do {
+            let response = try await source.open()
+            caching?.passed(request, .success(response))
+            return ResponseStream(source, response, limit: maximumEventSize)
+        } catch {
+            caching?.passed(request, .failure(error))
+            throw error
+        }
     }
 
     /// Sends the request, and waits for the head.
     private nonisolated(nonsending) func open() async throws(AtomError) -> (StreamHandle, AtomResponse) {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         defer { manager.resultHandler?() }
-        let handle = manager.openStream(try manager.prepare(requestable))
+        let request = try manager.prepare(requestable)
+        let handle = manager.openStream(request)
         do {
-            return (handle, try await handle.stream.head())
+            let response = try await handle.stream.head()
+            caching?.passed(request, .success(response))
+            return (handle, response)
         } catch {
+            caching?.passed(request, .failure(error))
             throw announced(error)
         }
     }

@@ -73,8 +73,10 @@ extension Service {
         let (request, download) = try prepareDownload(
             to: fileURL, isResumable, identity, maximumSize, reporter(progress))
         let pending = PendingResponse(manager.run(request, listener: .awaiting, destination: download))
+        let outcome = await pending.result()
+        caching?.passed(request, outcome)
         do {
-            return try download.checked(await pending.response())
+            return try download.checked(outcome.get())
         } catch {
             throw announced(download.givenUp(error))
         }
@@ -146,7 +148,8 @@ extension Service {
     ) -> ServiceTask {
         do {
             let (request, download) = try prepareDownload(to: fileURL, isResumable, identity, maximumSize, progress)
-            let listener = Exchange.Listener.completion { result in
+            let listener = Exchange.Listener.completion { [caching] result in
+                caching?.passed(request, result)
                 deliver(
                     Result { () throws(AtomError) in try download.checked(result.get()) }
                         .mapError { download.givenUp($0) })

@@ -7,11 +7,14 @@ import Foundation
 public final class Service: Sendable {
     let requestable: any Requestable
     let sharing: RequestSharing
+    /// `nil` for a service without a cache.
+    let caching: RequestCaching?
     var manager: RequestableQueueManager { sharing.manager }
 
-    init(_ requestable: any Requestable, _ sharing: RequestSharing) {
+    init(_ requestable: any Requestable, _ sharing: RequestSharing, _ caching: RequestCaching? = nil) {
         self.requestable = requestable
         self.sharing = sharing
+        self.caching = caching
     }
 
     // The compiler shows the first line of a parameter list together with its error, so that line names the remedy.
@@ -209,11 +212,12 @@ public final class Service: Sendable {
         }
     }
 
-    /// Nobody joins a request whose progress is asked for.
+    /// Nobody joins a request whose progress is asked for, and no cache has a response to it.
     @inline(__always)
     private func run(
         _ request: consuming PreparedRequest, listener: Exchange.Listener, progress: ProgressReporter?
     ) -> any RunningRequest {
+        if let caching, progress == nil { return caching.begin(request, requestable.caching, listener: listener) }
         guard request.sharesIdenticalRequests, progress == nil else {
             return manager.run(request, listener: listener, progress: progress)
         }

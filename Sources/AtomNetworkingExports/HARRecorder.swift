@@ -179,7 +179,7 @@ public final class HARRecorder: BodyObserver {
                 if let failure = summary.failure, failure.kind != .response { attempt.failed(failure) }
             }
             finish(requestID, summary)
-        case .refused, .joined, .queued, .admitted, .refreshed, .sessionEnded:
+        case .refused, .joined, .cached, .queued, .admitted, .refreshed, .sessionEnded:
             break
         }
     }

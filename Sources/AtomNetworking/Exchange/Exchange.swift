@@ -84,7 +84,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         let startedAt = observation?.instant ?? manager.time.now
         signing = AttemptSigning(request, of: ticket?.tenure, by: manager)
         outcomes = OutcomeMaker(
-            acceptableStatusCodes: request.acceptableStatusCodes, isSigned: signing.isSigned, startedAt: startedAt)
+            acceptableStatusCodes: request.acceptableStatusCodes, acceptsNotModified: request.acceptsNotModified,
+            isSigned: signing.isSigned, startedAt: startedAt)
         self.ticket = ticket
         let terms = ExchangeMachine.Terms(
             policy: signing.policy, isSigned: signing.isSigned, hasSession: manager.session != nil,

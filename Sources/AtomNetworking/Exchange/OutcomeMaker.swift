@@ -16,6 +16,8 @@ struct ExchangeStory: Sendable {
 /// Makes what the caller gets of what has arrived.
 struct OutcomeMaker: Sendable {
     let acceptableStatusCodes: ClosedRange<Int>
+    /// Whether a 304 is a success, whatever the endpoint says.
+    let acceptsNotModified: Bool
     let isSigned: Bool
     let startedAt: MonotonicInstant
 
@@ -40,8 +42,10 @@ struct OutcomeMaker: Sendable {
 
     /// A part that nobody has asked for isn't the whole (RFC 9110 §15.3.7).
     private func isAcceptable(_ head: TransportResponse, to request: TransportRequest?) -> Bool {
-        acceptableStatusCodes.contains(head.statusCode)
-            && (head.statusCode != 206 || request?.headerFields.contains("Range") == true)
+        guard acceptableStatusCodes.contains(head.statusCode) else {
+            return acceptsNotModified && head.statusCode == 304
+        }
+        return head.statusCode != 206 || request?.headerFields.contains("Range") == true
     }
 
     /// A response as the caller gets it.

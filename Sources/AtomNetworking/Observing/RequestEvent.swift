@@ -29,6 +29,12 @@ public struct RequestEvent: Sendable {
         /// It shares a running request, because of ``Requestable/sharesIdenticalRequests``; with that one's number,
         /// unless it is only being started. The next event is `finished`.
         case joined(UInt64?)
+        /// Its caller gets a response that the service's ``ServiceConfiguration/cache`` has kept: the second of three
+        /// events, and the next one is `finished`.
+        ///
+        /// If the server was asked whether the response still holds, or couldn't be asked, the question is a request
+        /// with events of its own, before these.
+        case cached(ReceivedHead, AtomResponse.Source)
         /// It waits in a queue.
         case queued(QueueReason)
         /// It has left the queue.
@@ -142,6 +148,7 @@ extension RequestEvent: Redacted {
             request + (endpoint.map { ([" of \($0)"] + (self.request?.content ?? [])).joined(separator: ", ") } ?? "")
         case .refused(let failure): "✗ \(endpoint ?? ""), not sent: \(failure)"
         case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
+        case .cached(let head, let source): "⇤ HTTP \(head.statusCode) \(request), from \(source)"
         case .queued(.session): "waits for the session: \(request)"
         case .queued(.slot): "waits for its turn: \(request)"
         case .queued(.network): "waits for a network: \(request)"

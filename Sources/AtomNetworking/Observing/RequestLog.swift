@@ -60,7 +60,7 @@ public struct RequestLog: RequestObserver {
 
     private static func level(of kind: RequestEvent.Kind) -> LogLevel {
         switch kind {
-        case .described, .queued, .admitted, .joined, .sent, .answered, .measured: .debug
+        case .described, .queued, .admitted, .joined, .cached, .sent, .answered, .measured: .debug
         case .redirected, .refreshed(nil): .info
         case .retried: .notice
         case .refreshed: .warning

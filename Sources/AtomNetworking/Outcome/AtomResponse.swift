@@ -141,6 +141,17 @@ extension AtomResponse: Equatable {
     }
 }
 
+extension AtomResponse.Source: CustomStringConvertible {
+    /// A few words for a log.
+    public var description: String {
+        switch self {
+        case .server: "the server"
+        case .cache(let age, let isStale): "the cache, \(age.brief) old" + (isStale ? " and stale" : "")
+        case .revalidatedCache(let age): "the cache, \(age.brief) old, and the server says that it still holds"
+        }
+    }
+}
+
 extension AtomResponse: Redacted {
     /// Shows the status, media type and size; never the body, another header value
     /// or a media type that isn't plain, which may contain a credential.

@@ -22,7 +22,7 @@ struct PreparedRequest: Sendable {
     /// Whether the service's authentication method signs this.
     let requiresAuthorization: Bool
     let acceptableStatusCodes: ClosedRange<Int>
-    let timeouts: RequestTimeouts
+    var timeouts: RequestTimeouts
     /// Whether the app's signers may add to it: not to a link of somebody else.
     let takesSigners: Bool
     /// Whether an identical request in flight may be shared; only for a GET.
@@ -31,6 +31,8 @@ struct PreparedRequest: Sendable {
     private(set) var retrying: EndpointRetrying?
     /// The type of the endpoint, if somebody observes the request.
     let endpoint: Any.Type?
+    /// Whether a 304 is a success: the cache asks whether what it has still holds.
+    private(set) var acceptsNotModified = false
     /// For a link, whose response it was in: it is sent for that person and for nobody else.
     var tenure: Tenure?
 
@@ -108,6 +110,14 @@ extension PreparedRequest {
     func following(_ retryPolicy: RetryPolicy) -> PreparedRequest {
         var request = self
         request.retrying = EndpointRetrying.of(retryPolicy, retrying?.idempotency)
+        return request
+    }
+
+    /// The same request with conditions, if there are any.
+    func asking(_ conditions: [HeaderItem]) -> PreparedRequest {
+        var request = self
+        for condition in conditions { request.set(condition.name, condition.value) }
+        request.acceptsNotModified = !conditions.isEmpty
         return request
     }
 

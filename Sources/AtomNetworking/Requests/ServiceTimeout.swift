@@ -59,4 +59,9 @@ struct RequestTimeouts: Sendable {
         idleNanoseconds = idle.nanoseconds
         totalNanoseconds = total.nanoseconds
     }
+
+    /// What is left after so much of it.
+    func shortened(by duration: Duration) -> RequestTimeouts {
+        duration > .zero ? RequestTimeouts(idle: idle, total: max(total - duration, .milliseconds(1))) : self
+    }
 }

@@ -97,6 +97,14 @@ final class SessionGate: Sendable {
         }
     }
 
+    /// Somebody hears of the next sign-out or sign-in, who belongs to no request.
+    func watches(_ watch: any SessionWaiter) {
+        content.withLock { content in
+            watch.ticket = SessionTicket(tenure: content.machine.tenure)
+            content.members[ObjectIdentifier(watch)] = watch
+        }
+    }
+
     /// A request that has entered need not hear of a sign-out any more.
     func leaves(_ waiter: any SessionWaiter) {
         // Released outside the lock.
@@ -213,6 +221,13 @@ extension SessionGate {
     ///
     /// Each of these is enough: the refresh token and those that it has replaced, or the access token if there is none.
     func tokens(of number: Int) -> [String]? { with { $0.tokens(of: number) } }
+
+    /// The same of the token that is held, with its number and whose it is; `nil` if there is none, or none is known.
+    func tokens() -> (tenure: Tenure, number: Int, tokens: [String])? {
+        with { machine in
+            machine.tokens(of: machine.tokenNumber).map { (machine.tenure, machine.tokenNumber, $0) }
+        }
+    }
 
     /// The server has accepted a request signed with this unproven token.
     func accepted(tokenNumber: Int) { with { $0.accepted(tokenNumber: tokenNumber) } }

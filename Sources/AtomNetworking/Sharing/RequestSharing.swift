@@ -17,19 +17,25 @@ final class RequestSharing: Sendable {
     init(_ manager: RequestableQueueManager) { self.manager = manager }
 
     /// Starts or queues a request before it returns, or lets it share an exchange.
-    func begin(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> any RunningRequest {
+    ///
+    /// - Parameter tenure: Whose it is; `nil` for whoever is signed in.
+    func begin(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener, of tenure: Tenure? = nil
+    ) -> any RunningRequest {
         // A provider's own request would wait for itself.
         // Without a session only the app's signers know who asks.
         let isOfSomebodyUnknown = manager.session == nil && manager.hasSigners && request.takesSigners
         guard !isOfSomebodyUnknown, manager.session?.isInProvider != true else {
             return manager.run(request, listener: listener)
         }
-        return share(request, listener: listener)
+        return share(request, listener: listener, of: tenure)
     }
 
     /// Joins an exchange in flight, or starts one before it returns.
-    private func share(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> SharedCaller {
-        let key = SharingKey(request, manager)
+    private func share(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener, of tenure: Tenure?
+    ) -> SharedCaller {
+        let key = SharingKey(request, manager, of: tenure)
         let (caller, number, starts) = state.withLock { state in
             let (ticket, starts) = state.requests.asked(for: key)
             let observation = starts ? nil : manager.observation(of: request)

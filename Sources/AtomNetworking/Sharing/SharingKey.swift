@@ -7,6 +7,7 @@ struct SharingKey: Hashable, Sendable {
     private let fields: [UInt8]
     private let requiresAuthorization: Bool
     private let takesSigners: Bool
+    private let acceptsNotModified: Bool
     private let acceptableStatusCodes: ClosedRange<Int>
     private let idleNanoseconds: Int64
     private let totalNanoseconds: Int64
@@ -17,11 +18,12 @@ struct SharingKey: Hashable, Sendable {
     /// Whose it is; its cookies are among the fields.
     let tenure: Tenure
 
-    /// Reads whose session it is, in the caller's isolation.
-    init(_ request: borrowing PreparedRequest, _ manager: RequestableQueueManager) {
+    /// Reads whose session it is, in the caller's isolation, unless that is given.
+    init(_ request: borrowing PreparedRequest, _ manager: RequestableQueueManager, of owner: Tenure? = nil) {
         target = request.target
         requiresAuthorization = request.requiresAuthorization
         takesSigners = request.takesSigners
+        acceptsNotModified = request.acceptsNotModified
         acceptableStatusCodes = request.acceptableStatusCodes
         idleNanoseconds = request.timeouts.idleNanoseconds
         totalNanoseconds = request.timeouts.totalNanoseconds
@@ -29,7 +31,7 @@ struct SharingKey: Hashable, Sendable {
         person = request.tenure?.with(cookiesOf: .nobody)
         idempotency = request.retrying?.idempotency ?? .byMethod
         // The cookies of a person who has signed in with them are another person's after the next sign-in.
-        tenure = manager.tenure
+        tenure = owner ?? manager.tenure
         let (given, mayHaveCookies) = manager.cookies.give(to: tenure)
 
         var fields: [UInt8] = []

@@ -28,6 +28,11 @@ struct CachePolicy: Sendable {
 
     func decision(on stored: StoredResponse?, at now: Moment) -> Decision { .ask }
 
+    /// The fields with which the server is asked whether a response still holds; none without a validator.
+    func conditions(on stored: StoredResponse) -> [HeaderItem] { [] }
+
+    func isStale(_ stored: StoredResponse, at now: Moment) -> Bool { false }
+
     /// Whether what is kept may be used though it is stale, because the server can't be asked, or answers with this.
     func usesStale(_ stored: StoredResponse, insteadOf statusCode: Int?, at now: Moment) -> Bool { false }
 
@@ -41,6 +46,11 @@ extension CachePolicy {
 
     /// What is kept of a response's fields.
     static func kept(_ headerFields: HeaderFields) -> HeaderFields { headerFields }
+
+    /// Whether a method may change what the server has (RFC 9110 §9.2.1).
+    static func isUnsafe(_ method: String) -> Bool {
+        !["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method)
+    }
 
     /// The URLs of which nothing may be used any more, after a request that may have changed them (RFC 9111 §4.4).
     ///

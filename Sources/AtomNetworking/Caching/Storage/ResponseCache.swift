@@ -17,9 +17,10 @@ public final class ResponseCache: Sendable {
         public var folder: URL
         /// The size in bytes to which the cache may grow; 64 MiB by default.
         public var capacity: Int64
-        /// Whether responses are kept there, too, that were asked for with a credential; `false` by default.
+        /// Whether responses are kept there, too, that were asked for with a bearer token; `false` by default.
         ///
-        /// They lie under a name that only their person's session finds, and a sign-out removes those of everybody.
+        /// They lie under a name that only their person's session finds. A sign-out removes all of them, also those of
+        /// other sessions and processes. What was asked for with another credential, or with cookies, is in memory only.
         public var keepsSignedResponses: Bool
 
         /// Creates a place on a disk.
@@ -30,10 +31,154 @@ public final class ResponseCache: Sendable {
         }
     }
 
+    /// Where responses lie in a storage that were asked for without a credential.
+    static let open = "open"
+
+    private let memory: Guarded<KeptResponses>
+    private let storage: (any ResponseStorage)?
+    /// Whether what a bearer token has signed is stored, too.
+    let storesSigned: Bool
+    /// Reads and writes: nobody else waits for a disk.
+    private let queue = DispatchQueue(label: "AtomNetworking.cache", qos: .userInitiated)
+
     /// Creates a cache.
     ///
     /// - Parameters:
     ///   - memory: The size in bytes to which it may grow in memory.
     ///   - disk: A place on a disk; `nil` for none.
-    public init(memory: Int = 16 << 20, disk: Disk? = nil) {}
+    public init(memory: Int = 16 << 20, disk: Disk? = nil) {
+        self.memory = Guarded(KeptResponses(capacity: memory))
+        storage = nil
+        storesSigned = disk?.keepsSignedResponses ?? false
+    }
+
+    /// Creates a cache with a storage of the app's.
+    ///
+    /// - Parameters:
+    ///   - memory: The size in bytes to which it may grow in memory.
+    ///   - storage: Keeps what outlives the process.
+    ///   - keepsSignedResponses: Whether it keeps responses, too, that were asked for with a bearer token.
+    public init(memory: Int = 16 << 20, storage: any ResponseStorage, keepsSignedResponses: Bool = false) {
+        self.memory = Guarded(KeptResponses(capacity: memory))
+        self.storage = storage
+        storesSigned = keepsSignedResponses
+    }
+
+    /// Removes everything, and returns when it is gone.
+    ///
+    /// A response that is on its way isn't kept, if it was asked for with a credential.
+    public func removeAll() async {
+        memory.withLock { $0.removeAll() }
+        if let storage { queue.async { try? storage.removeAll(except: nil) } }
+        await settle()
+    }
+
+    /// Waits until everything until now has been read, written and removed.
+    func settle() async {
+        guard storage != nil else { return }
+        let end = FirstValue<Void>()
+        queue.async { end.settle(()) }
+        await end.value()
+    }
 }
+
+// MARK: - In memory
+
+extension ResponseCache {
+    var epoch: Int { memory.withLock { $0.epoch } }
+
+    /// How many responses are in memory, and their size in bytes.
+    var extent: (count: Int, size: Int) { memory.withLock { ($0.count, $0.size) } }
+
+    /// What memory has for a request.
+    func response(for key: CacheKey) -> StoredResponse? { memory.withLock { $0.response(for: key) } }
+}
+
+// MARK: - With the storage
+
+extension ResponseCache {
+    var hasStorage: Bool { storage != nil }
+
+    private static func name(of address: String) -> String { SHA256.hex(address) }
+
+    /// Reads what the storage has for a request, and calls back on the cache's queue.
+    func load(
+        _ key: CacheKey, in group: String, note: @escaping @Sendable (String) -> Void,
+        _ completion: @escaping @Sendable (StoredResponse?) -> Void
+    ) {
+        queue.async { [self] in
+            var found: StoredResponse?
+            do {
+                found = try storage?.data(named: Self.name(of: key.address), in: group).flatMap {
+                    StoredResponse(encoded: $0)
+                }
+            } catch {
+                note("A kept response can't be read: \(Redaction.error(error).localizedDescription)")
+            }
+            if let response = found, !key.matches(response) || !memory.withLock({ $0.put(response, for: key) }) { found = nil }
+            completion(found)
+        }
+    }
+
+    /// Keeps a response, unless its person has signed out since the request began.
+    ///
+    /// - Parameter group: Where it is stored; `nil` for memory only.
+    func keep(
+        _ response: StoredResponse, for key: CacheKey, in group: String?, note: @escaping @Sendable (String) -> Void
+    ) {
+        guard memory.withLock({ $0.put(response, for: key) }), let storage, let group else { return }
+        queue.async { [self] in
+            // What was signed may have been removed meanwhile.
+            guard key.owner == nil || key.epoch == epoch else { return }
+            do {
+                try storage.store(response.encoded, named: Self.name(of: key.address), in: group)
+            } catch {
+                note("A response can't be kept: \(Redaction.error(error).localizedDescription)")
+            }
+        }
+    }
+
+    /// Removes what is kept of a URL, for an owner and for everybody.
+    ///
+    /// - Parameter group: Where the owner's are stored, if that is known.
+    func remove(_ addresses: [String], of owner: Tenure?, in group: String?) {
+        memory.withLock { memory in
+            for address in addresses { memory.remove(address, of: owner) }
+        }
+        guard let storage else { return }
+        queue.async {
+            for address in addresses {
+                for group in [Self.open, group].compactMap({ $0 }) {
+                    try? storage.remove(named: Self.name(of: address), in: group)
+                }
+            }
+        }
+    }
+
+    /// A person's responses have another place: the tokens have changed.
+    func move(_ groups: [String], to group: String) {
+        guard let storage else { return }
+        queue.async { for old in groups where old != group { try? storage.move(group: old, to: group) } }
+    }
+
+    /// Forgets what was asked for with a credential.
+    ///
+    /// - Parameters:
+    ///   - tenure: What signs: in memory the others stay.
+    ///   - group: Where they are stored, if that is known.
+    func forgetSigned(by tenure: Tenure, in group: String?, note: @escaping @Sendable (String) -> Void) {
+        memory.withLock { $0.forgetSigned(by: tenure) }
+        guard let storage, storesSigned else { return }
+        queue.async {
+            do {
+                try storage.removeAll(except: Self.open)
+                if let group { try storage.end(group: group) }
+            } catch {
+                note("Kept responses can't be removed: \(Redaction.error(error).localizedDescription)")
+            }
+        }
+    }
+}
+
+// It holds what people have read.
+extension ResponseCache: Redacted {}

@@ -1,0 +1,179 @@
+import Foundation
+
+/// Lets the requests of one ``Atom`` use its cache.
+///
+/// It stands around exchanges, also shared ones, as these don't know of it. What it keeps is one person's: see
+/// ``CacheKey``, and ``SignOutWatch``.
+final class RequestCaching: Sendable {
+    private struct State {
+        /// What is asked for behind the callers' backs.
+        var revalidations: Set<[UInt8]> = []
+        /// Where the session's responses are stored, by the tenure and the number of its access token.
+        var place: (tenure: Tenure, tokenNumber: Int, group: String)?
+    }
+
+    let cache: ResponseCache
+    let sharing: RequestSharing
+    private let watch: SignOutWatch?
+    private let state = Guarded(State())
+
+    var manager: RequestableQueueManager { sharing.manager }
+
+    init?(_ cache: ResponseCache?, _ sharing: RequestSharing) {
+        guard let cache else { return nil }
+        self.cache = cache
+        self.sharing = sharing
+        watch = sharing.manager.gate.map { SignOutWatch($0, of: sharing.manager) }
+        watch?.begin { [weak self] in self?.personHasGone(from: $0) }
+    }
+
+    deinit { watch?.end() }
+
+    /// Answers a request from the cache, or starts or queues it, before it returns; only a disk is waited for.
+    func begin(
+        _ request: consuming PreparedRequest, _ caching: ResponseCaching, listener: Exchange.Listener
+    ) -> any RunningRequest {
+        let policy = CachePolicy(caching, method: request.method, headerFields: request.headerFields)
+        let mayChange = CachePolicy.isUnsafe(request.method)
+        guard !policy.isOff || mayChange, let key = key(for: request) else {
+            return run(request, listener: listener, of: nil)
+        }
+        let call = CachedRequest(request, policy, key, listener: listener, caching: self)
+        call.start()
+        return call
+    }
+
+    /// Sends a request, shared if it may be.
+    func run(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener, of tenure: Tenure?
+    ) -> any RunningRequest {
+        guard request.sharesIdenticalRequests else {
+            guard let tenure else { return manager.run(request, listener: listener) }
+            return manager.run(request, listener: listener, of: manager.cookies.give(to: tenure).0, isShared: true)
+        }
+        return sharing.begin(request, listener: listener, of: tenure)
+    }
+
+    /// What responses to a request are found by; `nil` if it isn't known whose they are.
+    private func key(for request: borrowing PreparedRequest) -> CacheKey? {
+        // A provider's own request would wait for itself. Without a session only the app's signers know who asks.
+        guard manager.session?.isInProvider != true, manager.session != nil || !manager.hasSigners || !request.takesSigners
+        else { return nil }
+        let epoch = cache.epoch
+        let tenure = manager.tenure
+        if let person = request.tenure, !tenure.isSamePerson(as: person) { return nil }
+        let isSigned = isSigned(request)
+        let (given, cookie) = cookie(for: request.target, request.headerFields, of: tenure)
+        return CacheKey(
+            request.target.absoluteString, request.headerFields, cookie: cookie,
+            owner: { isSigned ? tenure.with(cookiesOf: .nobody) : $0 ? given : nil }, isSigned: isSigned, epoch: epoch)
+    }
+
+    /// Whether the service's authentication method signs it.
+    func isSigned(_ request: borrowing PreparedRequest) -> Bool { request.requiresAuthorization && manager.signsRequests }
+
+    private func cookie(
+        for target: TargetURL, _ fields: HeaderFields, of tenure: Tenure
+    ) -> (Tenure, String?) {
+        let (given, mayHaveCookies) = manager.cookies.give(to: tenure)
+        guard mayHaveCookies, !fields.contains("Cookie") else { return (given, nil) }
+        return (given, manager.cookies.field(for: target.cookieAddress, of: given, at: manager.time.date))
+    }
+
+    /// Whether a response is for whoever the request was made for, and that is still so.
+    ///
+    /// - Parameter response: `nil` for one that is kept.
+    func isStillOf(_ key: CacheKey, _ request: borrowing PreparedRequest, _ response: AtomResponse? = nil) -> Bool {
+        // Without a signature the cookies tell whose it is, and others may have been set since.
+        guard isSigned(request) else { return hasSameCookies(key, request) && (key.owner == nil || key.epoch == cache.epoch) }
+        guard key.epoch == cache.epoch, manager.gate.map({ $0.tenure.with(cookiesOf: .nobody) == key.owner }) ?? true
+        else { return false }
+        return response.map { $0.tenure?.with(cookiesOf: .nobody) == key.owner } ?? true
+    }
+
+    /// Whether a request would have the same cookies now.
+    func hasSameCookies(_ key: CacheKey, _ request: borrowing PreparedRequest) -> Bool {
+        cookie(for: request.target, request.headerFields, of: manager.gate?.tenure ?? manager.tenure).1 == key.cookie
+    }
+}
+
+// MARK: - Where a person's responses are stored
+
+extension RequestCaching {
+    enum Place: Equatable {
+        /// In memory only.
+        case nowhere
+        case group(String)
+        /// It will be known when the session has read its tokens.
+        case unknown
+    }
+
+    func place(for key: CacheKey, _ request: borrowing PreparedRequest) -> Place {
+        guard cache.hasStorage else { return .nowhere }
+        guard let owner = key.owner else { return .group(ResponseCache.open) }
+        guard cache.storesSigned, request.requiresAuthorization, let gate = manager.gate else { return .nowhere }
+        guard let (tenure, number, tokens) = gate.tokens() else {
+            if case .unknown = manager.session?.state { return .unknown }
+            return .nowhere
+        }
+        guard tenure.with(cookiesOf: .nobody) == owner else { return .nowhere }
+        let groups = state.withLock { state -> (now: String, before: [String]) in
+            if let place = state.place, place.tenure == tenure, place.tokenNumber == number { return (place.group, []) }
+            let names = tokens.map { SHA256.hex("responses of \($0)") }
+            let last = state.place.flatMap { $0.tenure.isSameSignIn(as: tenure) && $0.tenure.isSamePerson(as: tenure) ? $0.group : nil }
+            state.place = (tenure, number, names[0])
+            return (names[0], names.dropFirst() + [last].compactMap { $0 })
+        }
+        // A refresh has brought other tokens.
+        if !groups.before.isEmpty { cache.move(groups.before, to: groups.now) }
+        return .group(groups.now)
+    }
+
+    func note(_ text: String) { manager.log?.note(text) }
+
+    /// Whoever was signed in has gone, or somebody has signed in.
+    private func personHasGone(from tenure: Tenure) {
+        let group = state.withLock { $0.place.take()?.group }
+        cache.forgetSigned(by: tenure, in: group) { [weak self] in self?.note($0) }
+    }
+}
+
+// MARK: - Besides a caller
+
+extension RequestCaching {
+    /// Asks the server, for the next caller, whether a stale response still holds; once at a time.
+    func revalidate(_ stored: StoredResponse, for call: CachedRequest) {
+        let identity = call.key.identity
+        guard state.withLock({ $0.revalidations.insert(identity).inserted }) else { return }
+        let queue = manager.dispatchQueue
+        call.again { [weak self] outcome in
+            _ = self?.state.withLock { $0.revalidations.remove(identity) }
+            if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
+        }
+        .ask(about: stored)
+    }
+
+    /// A request whose response is a stream or a file has gone past the cache, and may have changed what that has.
+    func passed(_ request: borrowing PreparedRequest, _ outcome: Result<AtomResponse, AtomError>) {
+        guard CachePolicy.isUnsafe(request.method), let key = key(for: request) else { return }
+        forget(whatMayHaveChangedBy: request, key, outcome)
+    }
+
+    /// Forgets what a request may have changed: also if no response came, and it may have reached the server.
+    func forget(
+        whatMayHaveChangedBy request: borrowing PreparedRequest, _ key: CacheKey,
+        _ outcome: Result<AtomResponse, AtomError>
+    ) {
+        var head: (Int, HeaderFields)?
+        switch outcome {
+        case .success(let response), .failure(.response(let response)):
+            head = response.statusCode.map { ($0, response.headerFields) }
+        case .failure(let error): if error.delivery == .notSent { return }
+        }
+        let targets = CachePolicy.invalidated(by: request.method, to: request.target, head)
+        guard !targets.isEmpty else { return }
+        var group: String?
+        if case .group(let name) = place(for: key, request) { group = name }
+        cache.remove(targets.map(\.absoluteString), of: key.owner, in: group)
+    }
+}

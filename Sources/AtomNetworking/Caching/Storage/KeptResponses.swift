@@ -1,0 +1,91 @@
+/// What a cache has in memory, as a value: bounded, and what was used least recently goes first.
+struct KeptResponses: Sendable {
+    private struct Entry: Sendable {
+        let owner: Tenure?
+        let response: StoredResponse
+        let size: Int
+        /// Grows with each use.
+        var lastUse: UInt64
+    }
+
+    /// By the bytes of the URL; several differ in their owner or in what varies.
+    private var entries: [[UInt8]: [Entry]] = [:]
+    private var uses: UInt64 = 0
+    private let capacity: Int
+    /// The size in bytes.
+    private(set) var size = 0
+    /// How often what was signed has been forgotten: what was asked for before isn't kept.
+    private(set) var epoch = 0
+
+    init(capacity: Int) { self.capacity = max(capacity, 0) }
+
+    var count: Int { entries.values.reduce(0) { $0 + $1.count } }
+
+    mutating func response(for key: CacheKey) -> StoredResponse? {
+        let address = Array(key.address.utf8)
+        guard let index = entries[address]?.firstIndex(where: { $0.owner == key.owner && key.matches($0.response) })
+        else { return nil }
+        uses += 1
+        entries[address]?[index].lastUse = uses
+        return entries[address]?[index].response
+    }
+
+    /// Keeps a response in place of those that it is an update of.
+    ///
+    /// - Returns: Whether it may be kept at all: its person has not gone since the request began.
+    mutating func put(_ response: StoredResponse, for key: CacheKey) -> Bool {
+        guard key.owner == nil || key.epoch == epoch else { return false }
+        remove(at: [Array(key.address.utf8)]) { $0.owner == key.owner && key.matches($0.response) }
+        let size = response.headerFields.reduce(response.body.count + 512) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count
+        }
+        // One response must not push out all others.
+        guard size <= capacity / 2 else { return true }
+        uses += 1
+        entries[Array(key.address.utf8), default: []].append(
+            Entry(owner: key.owner, response: response, size: size, lastUse: uses))
+        self.size += size
+        if self.size > capacity { evict() }
+        return true
+    }
+
+    /// Several at once, so that it is seldom.
+    private mutating func evict() {
+        let oldest = entries.values.joined().map { ($0.lastUse, $0.size) }.sorted { $0.0 < $1.0 }
+        var surplus = size - capacity / 8 * 7
+        var last: UInt64 = 0
+        for (lastUse, size) in oldest where surplus > 0 {
+            surplus -= size
+            last = lastUse
+        }
+        remove(at: Array(entries.keys)) { $0.lastUse <= last }
+    }
+
+    private mutating func remove(at addresses: [[UInt8]], _ shouldRemove: (Entry) -> Bool) {
+        for address in addresses {
+            guard var list = entries[address] else { continue }
+            list.removeAll { entry in
+                guard shouldRemove(entry) else { return false }
+                size -= entry.size
+                return true
+            }
+            entries[address] = list.isEmpty ? nil : list
+        }
+    }
+
+    /// Removes what an owner and everybody have of a URL.
+    mutating func remove(_ address: String, of owner: Tenure?) {
+        remove(at: [Array(address.utf8)]) { $0.owner == nil || $0.owner == owner }
+    }
+
+    /// Forgets what was asked for with the credential that this tenure has, whoever's it was.
+    mutating func forgetSigned(by tenure: Tenure) {
+        epoch += 1
+        remove(at: Array(entries.keys)) { $0.owner?.hasSameSigner(as: tenure) == true }
+    }
+
+    mutating func removeAll() {
+        epoch += 1
+        (entries, size) = ([:], 0)
+    }
+}
