@@ -57,7 +57,8 @@ final class RequestCaching: Sendable {
     /// What responses to a request are found by; `nil` if it isn't known whose they are.
     private func key(for request: borrowing PreparedRequest) -> CacheKey? {
         // A provider's own request would wait for itself. Without a session only the app's signers know who asks.
-        guard manager.session?.isInProvider != true, manager.session != nil || !manager.hasSigners || !request.takesSigners
+        guard manager.session?.isInProvider != true,
+            manager.session != nil || !manager.hasSigners || !request.takesSigners
         else { return nil }
         let epoch = cache.epoch
         let tenure = manager.tenure
@@ -70,7 +71,9 @@ final class RequestCaching: Sendable {
     }
 
     /// Whether the service's authentication method signs it.
-    func isSigned(_ request: borrowing PreparedRequest) -> Bool { request.requiresAuthorization && manager.signsRequests }
+    func isSigned(_ request: borrowing PreparedRequest) -> Bool {
+        request.requiresAuthorization && manager.signsRequests
+    }
 
     private func cookie(
         for target: TargetURL, _ fields: HeaderFields, of tenure: Tenure
@@ -85,7 +88,9 @@ final class RequestCaching: Sendable {
     /// - Parameter response: `nil` for one that is kept.
     func isStillOf(_ key: CacheKey, _ request: borrowing PreparedRequest, _ response: AtomResponse? = nil) -> Bool {
         // Without a signature the cookies tell whose it is, and others may have been set since.
-        guard isSigned(request) else { return hasSameCookies(key, request) && (key.owner == nil || key.epoch == cache.epoch) }
+        guard isSigned(request) else {
+            return hasSameCookies(key, request) && (key.owner == nil || key.epoch == cache.epoch)
+        }
         guard key.epoch == cache.epoch, manager.gate.map({ $0.tenure.with(cookiesOf: .nobody) == key.owner }) ?? true
         else { return false }
         return response.map { $0.tenure?.with(cookiesOf: .nobody) == key.owner } ?? true
@@ -120,7 +125,9 @@ extension RequestCaching {
         let groups = state.withLock { state -> (now: String, before: [String]) in
             if let place = state.place, place.tenure == tenure, place.tokenNumber == number { return (place.group, []) }
             let names = tokens.map { SHA256.hex("responses of \($0)") }
-            let last = state.place.flatMap { $0.tenure.isSameSignIn(as: tenure) && $0.tenure.isSamePerson(as: tenure) ? $0.group : nil }
+            let last = state.place.flatMap {
+                $0.tenure.isSameSignIn(as: tenure) && $0.tenure.isSamePerson(as: tenure) ? $0.group : nil
+            }
             state.place = (tenure, number, names[0])
             return (names[0], names.dropFirst() + [last].compactMap { $0 })
         }

@@ -115,7 +115,9 @@ extension ResponseCache {
             } catch {
                 note("A kept response can't be read: \(Redaction.error(error).localizedDescription)")
             }
-            if let response = found, !key.matches(response) || !memory.withLock({ $0.put(response, for: key) }) { found = nil }
+            if let response = found, !key.matches(response) || !memory.withLock({ $0.put(response, for: key) }) {
+                found = nil
+            }
             completion(found)
         }
     }
