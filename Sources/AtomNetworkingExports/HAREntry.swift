@@ -29,6 +29,8 @@ struct HARAttempt {
     /// The bytes of the response's body, decoded.
     var bytesReceived: Int64 = 0
     var body = HARBody()
+    /// For a response that was kept.
+    var source: AtomResponse.Source?
     /// Whether the SDK has gone on with another attempt, mostly at the head.
     var isLeft = false
 
@@ -66,6 +68,7 @@ extension HARLog.Entry {
         case .token: (purpose, explanation) = ("token", ", for a new access token")
         case .revocation: (purpose, explanation) = ("revocation", ", to revoke a token")
         }
+        if let source = attempt.source { cache = ["comment": "The response is from \(source)."] }
         comment = "Request \(attempt.requestID), attempt \(attempt.request.attempt)\(explanation)"
         self.attempt = HARLog.Attempt(requestID: attempt.requestID, number: attempt.request.attempt)
         sequence = attempt.sequence

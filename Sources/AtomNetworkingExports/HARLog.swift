@@ -36,7 +36,7 @@ package struct HARLog: Codable, Sendable {
         @Unread var time: Double?
         package var request: Request
         package var response: Response
-        /// Nothing is known of a cache.
+        /// What a kept response is from; else nothing is known of a cache.
         @Unread var cache: [String: String]? = [:]
         @Unread var timings: Timings?
         package var serverIPAddress: String?

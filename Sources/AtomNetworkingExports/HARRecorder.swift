@@ -17,7 +17,8 @@ import Foundation
 /// try recorder.write(to: URL(fileURLWithPath: "requests.har"))
 /// ```
 ///
-/// Each attempt of a request is an entry, sorted by the time at which it began.
+/// Each attempt of a request is an entry, sorted by the time at which it began, and so is a response of the service's
+/// cache, without its body; its field `cache` says so.
 /// Requests that still run aren't in it, and nor are requests that were never
 /// sent. The bodies of responses are in it only if they are asked for; otherwise
 /// it has their sizes.
@@ -156,6 +157,20 @@ public final class HARRecorder: BodyObserver {
                 attempt.body = running.early.removeValue(forKey: request.attempt) ?? HARBody()
                 running.attempts.append(attempt)
             }
+        case .cached(let head, let source):
+            guard let request = event.request else { return }
+            let sequence = content.withLock { content in
+                content.attempts += 1
+                return content.attempts
+            }
+            let noted = NotedRequest(request, showing: disclosure)
+            change(requestID) { running in
+                var attempt = HARAttempt(
+                    sequence: sequence, requestID: requestID, purpose: event.purpose, request: noted,
+                    startDate: running.startDate, started: .zero, sent: event.elapsed)
+                (attempt.head, attempt.answered, attempt.source) = (head, event.elapsed, source)
+                running.attempts.append(attempt)
+            }
         case .answered(let head):
             change(requestID, attempt: head.attempt) { attempt in
                 attempt.head = head
@@ -179,7 +194,7 @@ public final class HARRecorder: BodyObserver {
                 if let failure = summary.failure, failure.kind != .response { attempt.failed(failure) }
             }
             finish(requestID, summary)
-        case .refused, .joined, .cached, .queued, .admitted, .refreshed, .sessionEnded:
+        case .refused, .joined, .queued, .admitted, .refreshed, .sessionEnded:
             break
         }
     }

@@ -38,6 +38,12 @@ struct NotedRequest: Sendable {
         self.disclosure = disclosure
     }
 
+    /// A request that is answered by a kept response, and not sent.
+    init(_ request: DescribedRequest, showing disclosure: RequestDisclosure) {
+        (attempt, method, target, headerFields) = (0, request.method, request.target, request.headerFields)
+        (bodyLength, body, self.disclosure) = (0, .none, disclosure)
+    }
+
     /// The bytes of the body that it keeps.
     var bodySize: Int { if case .bytes(let data) = body { data.count } else { 0 } }
 

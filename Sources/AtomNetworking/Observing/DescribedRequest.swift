@@ -4,8 +4,9 @@ public struct DescribedRequest: Sendable {
     public let method: String
     /// The number of bytes in the body; 0 for none, `nil` if it isn't known before the end.
     public let bodyLength: Int64?
-    private let target: TargetURL
-    private let headerFields: HeaderFields
+    /// With its secrets, as the fields.
+    package let target: TargetURL
+    package let headerFields: HeaderFields
 
     /// Without the message itself: an app may keep events, and a body may be large.
     init(_ message: RequestMessage) {

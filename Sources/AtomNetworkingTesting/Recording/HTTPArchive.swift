@@ -88,7 +88,8 @@ public struct HTTPArchive: Sendable {
     public init(_ data: Data) throws(HTTPArchiveError) {
         let file = try HARFile.read(data)
         var entries: [Entry] = []
-        let recorded = file.log.entries.enumerated().sorted {
+        // What came from a cache was not sent.
+        let recorded = file.log.entries.enumerated().filter { $1.attempt?.number != 0 }.sorted {
             // Stable, and complete only if all have one.
             ($0.element.sequence ?? 0, $0.offset) < ($1.element.sequence ?? 0, $1.offset)
         }
