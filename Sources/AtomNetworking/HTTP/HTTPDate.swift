@@ -18,6 +18,20 @@ enum HTTPDate {
         return dates.first { $0 <= latest } ?? dates.first
     }
 
+    /// The same for a date that has exactly one of the formats: a cache takes any other for one in the past (RFC 9111
+    /// §5.3).
+    static func exactDate(_ text: String, now: Date = Date()) -> Date? {
+        let shape = text.utf8.drop(while: \.isLetter).map { byte in
+            byte.isDigit ? UInt8(ascii: "0") : byte.isLetter ? UInt8(ascii: "a") : byte
+        }
+        return shapes.contains(String(decoding: shape, as: UTF8.self)) ? date(text, now: now) : nil
+    }
+
+    /// The formats behind the name of the day.
+    private static let shapes: Set = [
+        ", 00 aaa 0000 00:00:00 aaa", ", 00-aaa-00 00:00:00 aaa", " aaa 00 00:00:00 0000", " aaa  0 00:00:00 0000",
+    ]
+
     /// The date of a cookie, in any format that servers use (RFC 6265 §5.1.1).
     static func cookieDate(_ text: String) -> Date? { date(inAnyOrder: text) { $0 + ($0 < 70 ? 2_000 : 1_900) } }
 
