@@ -155,7 +155,7 @@ extension CachedRequest {
     /// Asks the server, and whether this still holds if there is something.
     func ask(about kept: StoredResponse?) {
         state.withLock { $0.stage = .asking }
-        send(kept.map { request.asking(policy.conditions(on: $0)) } ?? request, about: kept)
+        send(kept.map { request.asking($0.conditions) } ?? request, about: kept)
     }
 
     private func send(_ request: PreparedRequest, about kept: StoredResponse?) {
@@ -203,7 +203,7 @@ extension CachedRequest {
                 let fresh = kept.freshened(
                     by: response.headerFields, requestedAt: sentAt.date, receivedAt: now)
             else { return ask(about: nil) }
-            keep(fresh)
+            keep(fresh, at: now)
             return use(fresh, from: .revalidatedCache(age: fresh.age(at: now)))
         }
         if isForThis { learn(from: response, statusCode, kept, sentAt: sentAt, now) }
@@ -217,29 +217,29 @@ extension CachedRequest {
         let fields = response.headerFields
         if request.method == "HEAD" {
             guard let kept, (200...299).contains(statusCode) else { return }
-            if let fresh = kept.freshened(by: fields, requestedAt: sentAt.date, receivedAt: now) { return keep(fresh) }
+            if let fresh = kept.freshened(by: fields, method: "HEAD", requestedAt: sentAt.date, receivedAt: now) {
+                return keep(fresh, at: now)
+            }
         } else if policy.keeps(statusCode, fields, receivedAt: now.date), let names = CachePolicy.varying(fields),
             !names.contains("cookie") || caching.hasSameCookies(key, request)
         {
-            return keep(
+            return caching.keep(
                 StoredResponse(
                     address: key.address, statusCode: statusCode, headerFields: CachePolicy.kept(fields),
                     body: response.data, varying: key.varying(names), requestedAt: sentAt.date, receivedAt: now.date,
-                    receivedInstant: now.instant))
+                    receivedInstant: now.instant), for: key, request)
         }
         // What the server says now is something else, unless it is in trouble.
         if kept != nil, statusCode < 500 { forget() }
     }
 
-    private func keep(_ response: StoredResponse) {
-        caching.cache.keep(response, for: key, in: group, note: { [caching] in caching.note($0) })
+    /// Keeps what has new fields, unless these say otherwise.
+    private func keep(_ fresh: StoredResponse, at now: Moment) {
+        guard policy.isOfUse(fresh.statusCode, fresh.headerFields, receivedAt: now.date) else { return forget() }
+        caching.keep(fresh, for: key, request)
     }
 
-    private func forget() { caching.cache.remove([key.address], of: key.owner, in: group) }
-
-    private var group: String? {
-        if case .group(let name) = caching.place(for: key, request) { name } else { nil }
-    }
+    private func forget() { caching.forget(key, request) }
 }
 
 // MARK: - The caller

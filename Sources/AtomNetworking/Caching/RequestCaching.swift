@@ -111,6 +111,8 @@ extension RequestCaching {
         case group(String)
         /// It will be known when the session has read its tokens.
         case unknown
+
+        var group: String? { if case .group(let name) = self { name } else { nil } }
     }
 
     func place(for key: CacheKey, _ request: borrowing PreparedRequest) -> Place {
@@ -134,6 +136,15 @@ extension RequestCaching {
         // A refresh has brought other tokens.
         if !groups.before.isEmpty { cache.move(groups.before, to: groups.now) }
         return .group(groups.now)
+    }
+
+    func keep(_ response: StoredResponse, for key: CacheKey, _ request: borrowing PreparedRequest) {
+        cache.keep(response, for: key, in: place(for: key, request).group, note: { [weak self] in self?.note($0) })
+    }
+
+    /// Forgets what is kept for a request.
+    func forget(_ key: CacheKey, _ request: borrowing PreparedRequest) {
+        cache.remove([key.address], of: key.owner, in: place(for: key, request).group)
     }
 
     func note(_ text: String) { manager.log?.note(text) }
@@ -179,8 +190,6 @@ extension RequestCaching {
         }
         let targets = CachePolicy.invalidated(by: request.method, to: request.target, head)
         guard !targets.isEmpty else { return }
-        var group: String?
-        if case .group(let name) = place(for: key, request) { group = name }
-        cache.remove(targets.map(\.absoluteString), of: key.owner, in: group)
+        cache.remove(targets.map(\.absoluteString), of: key.owner, in: place(for: key, request).group)
     }
 }

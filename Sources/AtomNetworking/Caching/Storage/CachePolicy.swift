@@ -101,10 +101,19 @@ struct CachePolicy: Sendable {
         return staleness < .zero || staleness <= limit && !forbidsStaleIfError(stored, directives)
     }
 
-    /// Whether a response is kept: whether there may be a request that it can be used for.
+    func isStale(_ stored: StoredResponse, at now: Moment) -> Bool {
+        stored.knownAge(at: now).map { $0 >= stored.lifetime(usesHeuristics: caching.usesHeuristics) } ?? true
+    }
+
+    /// Whether a response is kept.
     func keeps(_ statusCode: Int, _ headerFields: HeaderFields, receivedAt: Date) -> Bool {
+        method == "GET" && isOfUse(statusCode, headerFields, receivedAt: receivedAt)
+    }
+
+    /// Whether there may be a request that a response, or a kept one with new fields, can be used for.
+    func isOfUse(_ statusCode: Int, _ headerFields: HeaderFields, receivedAt: Date) -> Bool {
         let directives = CacheDirectives(headerFields)
-        guard isPlain, method == "GET", Self.understoodStatusCodes.contains(statusCode),
+        guard isPlain, Self.understoodStatusCodes.contains(statusCode),
             // Who understands the status needn't mind a `no-store` for those who don't (§5.2.2.3).
             directives["no-store"] == nil || directives["must-understand"] == .missing,
             Self.varying(headerFields) != nil
@@ -190,13 +199,18 @@ extension CachePolicy {
         !["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method)
     }
 
+    /// Whether a request with this method may change what the server has (RFC 9110 §9.2.1, RFC 10008 §2).
+    static func isUnsafe(_ method: String) -> Bool {
+        !["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method)
+    }
+
     /// The URLs of which nothing may be used any more, after a request that may have changed them (RFC 9111 §4.4).
     ///
     /// - Parameter head: `nil` if no response came, and the request may have reached the server.
     static func invalidated(
         by method: String, to target: TargetURL, _ head: (statusCode: Int, headerFields: HeaderFields)?
     ) -> [TargetURL] {
-        guard !["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method) else { return [] }
+        guard isUnsafe(method) else { return [] }
         guard let head else { return [target] }
         guard (200..<400).contains(head.statusCode) else { return [] }
         let named = ["Location", "Content-Location"].flatMap { head.headerFields.values(for: $0) }
