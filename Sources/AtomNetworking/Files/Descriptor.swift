@@ -31,6 +31,43 @@ final class Descriptor: Sendable {
         return fstat(number, &status) == 0 ? status : nil
     }
 
+    /// Sets when the content was changed.
+    func setModified(_ date: Date) -> Bool {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        guard let whole = time_t(exactly: seconds) else {
+            errno = EINVAL
+            return false
+        }
+        let rest = min(max(0, (date.timeIntervalSince1970 - seconds) * 1e9), 999_999_999)
+        // 32 bits: it is less than a thousand million.
+        let time = timespec(tv_sec: whole, tv_nsec: Int(rest))
+        return futimens(number, [time, time]) == 0
+    }
+
+    /// The names of what is in a folder; `nil` on failure.
+    func names() -> [String]? {
+        // A descriptor of its own begins at the start, and is closed with the stream.
+        let copy = Self.uninterrupted { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard copy >= 0 else { return nil }
+        guard let stream = fdopendir(copy) else {
+            let code = errno
+            _ = close(copy)
+            errno = code
+            return nil
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { return errno == 0 ? names : nil }
+            // In place: the type is longer than an entry.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+    }
+
     /// The size of the file, as this process sees it; nothing else goes by the place that this changes.
     ///
     /// A network's file system would first write what it holds back for ``status()``.

@@ -87,6 +87,17 @@ extension TokenStoreError {
     }
 }
 
+extension TokenStoreError {
+    init(_ error: FolderError) {
+        if let reason = error.reason {
+            self = .refused(reason)
+        } else {
+            self.init(
+                error.code, during: error.operation, isWriting: error.isWriting, permission: error.permission)
+        }
+    }
+}
+
 extension TokenStoreError: RedactedError {
     /// The system's words for `errno`; the Keychain's codes are negative.
     private static func words(for code: Int) -> String? {

@@ -86,7 +86,7 @@ struct CredentialFile: CredentialMedium {
     private let place: Result<FilePlace, TokenStoreError>
 
     init(_ url: URL) {
-        place = Result { () throws(TokenStoreError) in try FilePlace(url) }
+        place = Result { () throws(FolderError) in try FilePlace(url) }.mapError { TokenStoreError($0) }
     }
 
     func read() throws(TokenStoreError) -> StoredCredential? {

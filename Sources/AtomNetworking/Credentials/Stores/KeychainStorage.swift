@@ -53,7 +53,9 @@ struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
     init(_ storage: Storage, item: KeychainItem, lockFileURL: URL?) {
         self.storage = storage
         self.item = item
-        lock = lockFileURL.map { url in Result { () throws(TokenStoreError) in try FilePlace(url) } }
+        lock = lockFileURL.map { url in
+            Result { () throws(FolderError) in try FilePlace(url) }.mapError { TokenStoreError($0) }
+        }
     }
 
     func read() throws(TokenStoreError) -> StoredCredential? {
