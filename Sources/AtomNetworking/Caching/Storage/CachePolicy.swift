@@ -82,11 +82,6 @@ struct CachePolicy: Sendable {
         return .use(isStale: true, revalidates: revalidates)
     }
 
-    /// The fields with which the server is asked whether a response still holds; none without a validator.
-    func conditions(on stored: StoredResponse) -> [HeaderItem] { [] }
-
-    func isStale(_ stored: StoredResponse, at now: Moment) -> Bool { false }
-
     /// Whether what is kept may be used though it is stale, because the server can't be asked, or answers with this.
     ///
     /// So may what is fresh, and would have been confirmed only; but nothing that the request itself wants confirmed, or
@@ -193,11 +188,6 @@ extension CachePolicy {
     private static let namesOfConnection: Set = [
         "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "set-cookie", "set-cookie2",
     ]
-
-    /// Whether a method may change what the server has (RFC 9110 §9.2.1).
-    static func isUnsafe(_ method: String) -> Bool {
-        !["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method)
-    }
 
     /// Whether a request with this method may change what the server has (RFC 9110 §9.2.1, RFC 10008 §2).
     static func isUnsafe(_ method: String) -> Bool {

@@ -48,7 +48,7 @@ public final class ResponseCache: Sendable {
     ///   - disk: A place on a disk; `nil` for none.
     public init(memory: Int = 16 << 20, disk: Disk? = nil) {
         self.memory = Guarded(KeptResponses(capacity: memory))
-        storage = nil
+        storage = disk.map { FolderResponseStorage($0) }
         storesSigned = disk?.keepsSignedResponses ?? false
     }
 
