@@ -1,6 +1,6 @@
 /// What the checks of a contract have found.
 ///
-/// ``TransportContract`` and ``TokenCredentialStoreContract`` return one.
+/// ``TransportContract``, ``TokenCredentialStoreContract`` and ``checkResponseStorage(_:)`` return one.
 public struct ContractReport: Sendable {
     /// The result of one check.
     public struct Finding: Sendable, Hashable {
