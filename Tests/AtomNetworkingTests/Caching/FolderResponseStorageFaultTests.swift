@@ -45,6 +45,19 @@ import Testing
             #expect(entries(disk) == ["g.responses", "h.responses", "h.responses/b"])
         }
 
+        @Test("On a disk that takes no more files a group can end")
+        func noFiles() throws {
+            let disk = try SmallDisk(pages: 32, files: 20) { _ in }
+            let storage = storage(disk)
+            try storage.store("1", "a")
+            for number in 0..<20 { _ = mknod(disk.path("filler-\(number)"), S_IFREG | 0o600, 0) }
+            #expect(FolderError.code { try storage.store("2", "b") } == ENOSPC)
+            try storage.end(group: "g")
+            unlink(disk.path("filler-0"))
+            try storage.store("3", "a")
+            #expect(entries(disk) == ["g.responses"])
+        }
+
         @Test("On a read-only disk values are read, and everything else throws")
         func readOnly() throws {
             let disk = try SmallDisk(pages: 32, isReadOnly: true) { root in

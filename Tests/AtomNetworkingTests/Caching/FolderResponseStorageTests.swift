@@ -234,12 +234,14 @@ struct FolderResponseStorageTests {
         #expect(try one.text("a") == "3")
     }
 
-    @Test("A second end counts from then on")
+    @Test("A second end counts from then on, and the mark is there meanwhile")
     func endedAgain() throws {
         let storage = fixture.storage()
         try storage.end(group: "g")
+        let mark = try status(of: fixture.place("g.responses")).st_ino
         fixture.pass(80_000)
         try storage.end(group: "g")
+        #expect(try status(of: fixture.place("g.responses")).st_ino == mark)
         fixture.pass(80_000)
         try storage.store("1", "a")
         #expect(try storage.text("a") == nil)

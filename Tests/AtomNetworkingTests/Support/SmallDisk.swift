@@ -18,10 +18,14 @@
 
         /// - Parameters:
         ///   - pages: The number of pages of 4 KB.
+        ///   - files: How many files and folders there may be, with the root; 0 for any number.
         ///   - isReadOnly: Whether the disk is read-only after the preparation.
         ///   - prepare: Creates files on the disk; its argument is the path of
         ///     the root.
-        init(pages: Int, isReadOnly: Bool = false, prepare: @escaping @Sendable (String) throws -> Void) throws {
+        init(
+            pages: Int, files: Int = 0, isReadOnly: Bool = false,
+            prepare: @escaping @Sendable (String) throws -> Void
+        ) throws {
             let folder = try TemporaryFolder()
             // The thread doesn't capture the folder itself: it can't be removed
             // in the namespace in which the disk is mounted on it.
@@ -39,7 +43,7 @@
                     guard Self.unshareMounts(),
                         Glibc.mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0
                     else { throw POSIXError(.EPERM) }
-                    try mount(0, "size=\(pages * 4)k,mode=700")
+                    try mount(0, "size=\(pages * 4)k,nr_inodes=\(files),mode=700")
                     try prepare(path)
                     if isReadOnly { try mount(Int(MS_REMOUNT | MS_RDONLY), nil) }
                     let root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
