@@ -19,6 +19,22 @@ struct HTTPDateTests {
         #expect(seconds(text) == 784_111_777)
     }
 
+    @Test(
+        "A cache reads only what has exactly one of the formats (RFC 9111 §5.3)",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", true), ("Sunday, 06-Nov-94 08:49:37 GMT", true),
+            ("Sun Nov  6 08:49:37 1994", true), ("Sun Nov 06 08:49:37 1994", true),
+            ("Sun, 6 Nov 1994 08:49:37 GMT", false), ("Sun 06 Nov 1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 94 08:49:37 GMT", false), ("Sun, 06-Nov-1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 1994 8:49:37 GMT", false), ("Sun, 06  Nov 1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 1994 08:49:37 UTC", false), ("Sun, 06 Nov 1994 08:49:37 GMT ", false),
+            ("Sun, 06 Nov 1994 24:49:37 GMT", false), ("", false), ("0", false),
+        ])
+    func exact(text: String, isDate: Bool) {
+        let date = isDate ? Date(timeIntervalSince1970: 784_111_777) : nil
+        #expect(HTTPDate.exactDate(text, now: Self.now) == date)
+    }
+
     @Test("A year of two digits is at most 50 years in the future")
     func twoDigits() throws {
         for (year, meant) in [(26, 2026), (76, 2076), (77, 1977), (94, 1994), (0, 2000)] {

@@ -206,7 +206,10 @@ extension CachePolicy {
         let named = ["Location", "Content-Location"].flatMap { head.headerFields.values(for: $0) }
             .compactMap { target.resolving(location: $0) }
             // A server can't speak for others.
-            .filter { $0.origin == target.origin && $0 != target }
+            .filter { $0.origin == target.origin }
+            // With the port spelled as in the target; the dot is for a path that begins with two slashes.
+            .compactMap { target.resolving(location: "/." + $0.pathAndQuery) }
+            .filter { $0 != target }
         return [target] + Set(named).sorted { $0.absoluteString < $1.absoluteString }
     }
 }

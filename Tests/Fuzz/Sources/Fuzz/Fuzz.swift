@@ -4,14 +4,14 @@ import Foundation
 @main
 enum Fuzz {
     static let targets: [String: @Sendable (Input) -> Void] = [
-        "answers": CredentialTargets.answers, "cookies": CookieTargets.cookies,
+        "answers": CredentialTargets.answers, "cached": CacheTargets.cached, "cookies": CookieTargets.cookies,
         "credentials": CredentialTargets.credentials, "dates": HTTPTargets.dates, "decoder": StreamTargets.decoder,
-        "events": StreamTargets.events, "fields": HTTPTargets.fields, "har": ExportTargets.har,
-        "heads": HTTPTargets.heads, "hosts": URLTargets.hosts, "lines": StreamTargets.lines,
-        "locations": URLTargets.locations, "mediatypes": HTTPTargets.mediaTypes,
-        "multipart": StreamTargets.multipart, "paths": URLTargets.paths, "ranges": HTTPTargets.ranges,
-        "redaction": RedactionTargets.redaction, "search": ExportTargets.search, "secrets": RedactionTargets.secrets,
-        "shell": ExportTargets.shell, "stores": CredentialTargets.stores,
+        "directives": CacheTargets.directives, "events": StreamTargets.events, "fields": HTTPTargets.fields,
+        "har": ExportTargets.har, "heads": HTTPTargets.heads, "hosts": URLTargets.hosts, "lines": StreamTargets.lines,
+        "locations": URLTargets.locations, "mediatypes": HTTPTargets.mediaTypes, "multipart": StreamTargets.multipart,
+        "paths": URLTargets.paths, "ranges": HTTPTargets.ranges, "redaction": RedactionTargets.redaction,
+        "search": ExportTargets.search, "secrets": RedactionTargets.secrets, "shell": ExportTargets.shell,
+        "stores": CredentialTargets.stores,
     ]
 
     fileprivate static let target = ProcessInfo.processInfo.environment["ATOM_FUZZ"].flatMap { targets[$0] }
