@@ -68,6 +68,19 @@ public final class Service: Sendable {
         try await resume(expecting: DecodedResponse<T>.self)
     }
 
+    /// The same for one person only; `nil` for whoever is signed in.
+    nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+        decoding type: T.Type, of person: Tenure?
+    ) async throws(AtomError) -> DecodedResponse<T> {
+        let pending = try begin(of: person)
+        defer { manager.resultHandler?() }
+        do {
+            return try await pending.model()
+        } catch {
+            throw announced(error)
+        }
+    }
+
     /// Sends the request and returns the response.
     ///
     /// <!-- given the airline -->
@@ -202,10 +215,14 @@ public final class Service: Sendable {
     }
 
     /// Reads the endpoint and starts the request, in the caller's isolation.
-    func begin(progress: ProgressReporter? = nil) throws(AtomError) -> PendingResponse {
+    ///
+    /// - Parameter person: Whose response it has to be; `nil` for whoever is signed in.
+    func begin(progress: ProgressReporter? = nil, of person: Tenure? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         do {
-            return PendingResponse(run(try manager.prepare(requestable), listener: .awaiting, progress: progress))
+            var request = try manager.prepare(requestable)
+            if let person { request.tenure = person }
+            return PendingResponse(run(request, listener: .awaiting, progress: progress))
         } catch {
             manager.resultHandler?()
             throw error

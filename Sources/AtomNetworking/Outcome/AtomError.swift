@@ -32,7 +32,7 @@ public indirect enum AtomError: Error, Sendable {
     /// The request could not be signed, so it was not sent, or not sent again.
     case authentication(AuthenticationError)
 
-    /// A body could not be sent, or a download or a stream not be completed.
+    /// A body could not be sent, or a download, a stream or a list of pages not be completed.
     case transfer(TransferError)
 
     /// All errors that no other case covers.

@@ -138,8 +138,8 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// accepted with them; `retryAt` is when the next attempt is allowed.
     case tooManyRefreshes(retryAt: Date, delivery: Reach)
 
-    /// The app signed out, or signed in again, while the request waited, its stream was read or its file was written, or
-    /// before a link of one of the session's responses was followed.
+    /// The app signed out, or signed in again, while the request waited, its stream or its pages were read or its file
+    /// was written, or before a link of one of the session's responses was followed.
     case signedOut(delivery: Reach)
 
     /// The service doesn't sign with bearer tokens, so it has no session.

@@ -232,7 +232,7 @@ extension TransferError {
         case .noSpace: .noSpace
         case .destinationUnusable, .writingFailed, .bodyLengthChanged: .fileProblem
         case .bodyFailed: underlyingError.flatMap(AtomError.Situation.init(cause:)) ?? .other
-        case .incompleteResponse, .unexpectedMediaType, .notUTF8: .serverProblem
+        case .incompleteResponse, .unexpectedMediaType, .notUTF8, .repeatedPage: .serverProblem
         case .bodyNotRepeatable, .tooLarge: .other
         }
     }

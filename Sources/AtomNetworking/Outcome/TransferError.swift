@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a body could not be sent, or a download or stream not be completed.
+/// Why a body could not be sent, or a download, a stream or a list of pages not be completed.
 ///
 /// Two are equal if their ``reason`` is the same.
 public struct TransferError: Error {
@@ -22,7 +22,7 @@ public struct TransferError: Error {
     private(set) var earlier: [AttemptFailure] = []
     private(set) var request: AtomError.Request?
 
-    /// What can go wrong with a body, a download or a stream.
+    /// What can go wrong with a body, a download, a stream or a list of pages.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
@@ -43,12 +43,14 @@ public struct TransferError: Error {
         ///
         /// A body that is cut off is `AtomError.session` with `URLError.networkConnectionLost`.
         case incompleteResponse
-        /// A download, a line or an event is larger than its limit.
+        /// A download, a line or an event is larger than its limit, or a list has more pages.
         case tooLarge
         /// The response to a request for server-sent events is something else.
         case unexpectedMediaType
         /// A stream of text is not UTF-8.
         case notUTF8
+        /// A list of pages leads back to a page that was asked for before.
+        case repeatedPage
     }
 
     package init(

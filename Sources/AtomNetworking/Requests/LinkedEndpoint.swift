@@ -95,6 +95,32 @@ public struct LinkedEndpoint: Requestable {
         try self.init(reference.absoluteString, in: response)
     }
 
+    /// Creates an endpoint for another page of a list, with what the list's endpoint says of each of its requests.
+    ///
+    /// The list's own header fields go only where the app has sent them: to the origin that the list's endpoint names, if
+    /// the link comes from there. Elsewhere go those that can't be a secret.
+    ///
+    /// - Throws: What the other initializers throw, and what the list's endpoint throws.
+    init(_ reference: String, in response: AtomResponse, pageOf list: any Requestable) throws(AtomError) {
+        try self.init(reference, in: response)
+        let description = try RequestDescription(of: list)
+        let home = try description.target().origin
+        let sender = response.address.flatMap { TargetURL.resolving($0, against: nil) }?.origin
+        let isAtHome = target.origin == home && sender == home && response.record?.hasLeftOrigin != true
+        let items = description.headerItems.filter { item in
+            // A body is sent with the first page alone, and conditions and ranges are about that.
+            let isOfOnePage = ["content-", "if-", "range"].contains { item.name.lowercased().hasPrefix($0) }
+            return !isOfOnePage && (isAtHome || HTTPGrammar.isHarmlessFieldName(item.name))
+        }
+        headerItems = items.isEmpty ? nil : items
+        timeout = description.timeout
+        retryPolicy = description.retryPolicy
+        acceptableStatusCodes = description.acceptableStatusCodes
+        requiresAuthorization = description.requiresAuthorization
+        sharesIdenticalRequests = description.sharesIdenticalRequests
+        caching = list.caching
+    }
+
     /// Not used: the SDK takes the whole URL.
     ///
     /// - Throws: Always ``RequestableError/invalidBaseURL(_:)``: an endpoint that passes

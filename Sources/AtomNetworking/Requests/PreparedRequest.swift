@@ -33,7 +33,8 @@ struct PreparedRequest: Sendable {
     let endpoint: Any.Type?
     /// Whether a 304 is a success: the cache asks whether what it has still holds.
     private(set) var acceptsNotModified = false
-    /// For a link, whose response it was in: it is sent for that person and for nobody else.
+    /// For a link, whose response it was in, and for a page, whose the pages before are: it is sent for that person and
+    /// for nobody else.
     var tenure: Tenure?
 
     var method: String { message.method }

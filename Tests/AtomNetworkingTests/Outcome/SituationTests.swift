@@ -233,6 +233,7 @@ struct SituationTests {
             (transfer(.noSpace), .noSpace), (transfer(.writingFailed), .fileProblem),
             (transfer(.incompleteResponse), .serverProblem), (transfer(.tooLarge), .other),
             (transfer(.unexpectedMediaType), .serverProblem), (transfer(.notUTF8), .serverProblem),
+            (transfer(.repeatedPage), .serverProblem),
             (.cancelled(.notSent), .cancelled), (.decoder(decoding), .other), (.unexpected, .other),
             (.session(CocoaError(.fileNoSuchFile)), .other),
         ])
