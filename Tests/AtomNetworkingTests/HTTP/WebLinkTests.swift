@@ -61,7 +61,7 @@ struct WebLinkTests {
 
     @Test("Octets that aren't UTF-8 arrive as they came")
     func octets() {
-        let value = OpaqueOctets.text(of: Array("</".utf8) + [0xE4] + Array(">; rel=next".utf8))
+        let value = OpaqueOctets.text(Array("</".utf8) + [0xE4] + Array(">; rel=next".utf8))
         let reference = Self.links([value]).first ?? ""
         #expect(OpaqueOctets.octets(of: reference) == [0x2F, 0xE4])
     }

@@ -264,9 +264,9 @@ struct WhoseSessionTests {
     enum Change: CaseIterable, Sendable {
         case signOut, signIn, both, emptiedVariable, otherVariable
 
-        fileprivate var isOfVariable: Bool { self == .emptiedVariable || self == .otherVariable }
+        var isOfVariable: Bool { self == .emptiedVariable || self == .otherVariable }
 
-        fileprivate func happen(in session: SessionFixture) async throws {
+        func happen(in session: SessionFixture) async throws {
             if self == .signOut || self == .both { try await session.atom.signOut() }
             if self == .signIn || self == .both { try await session.atom.signIn(with: .issued(5)) }
             if self == .emptiedVariable { session.tokens.put(.empty) }
