@@ -11,9 +11,10 @@ public final class MileageList {
     /// What went wrong last.
     public private(set) var message: String?
     /// Whether the server has more pages.
-    public var hasMore: Bool { next != nil }
+    public private(set) var hasMore = false
 
-    private var next: LinkedEndpoint?
+    /// Where the list goes on.
+    @ObservationIgnored private var pages: Pages<ActivityPage>.Iterator?
     /// Counts the refreshes: a page that belongs to an older list is dropped.
     @ObservationIgnored private var generation = 0
     private let service: AirlineService
@@ -28,26 +29,28 @@ public final class MileageList {
     /// The old lines stay until the new ones are there.
     public func refresh() async {
         generation += 1
-        await load(service.atom.enqueue(AccountEndpoint.activity(service.base)), replacing: true)
+        let list = service.atom.pages(of: AccountEndpoint.activity(service.base)) { (page: ActivityPage) in page.next }
+        await load(list.makeAsyncIterator(), replacing: true)
     }
 
     /// Loads the next page if there is one: for `onAppear` of the last line, and for a button after a failure.
     public func loadMore() async {
-        guard let next, !isLoading else { return }
-        await load(service.atom.enqueue(next), replacing: false)
+        guard let pages, hasMore, !isLoading else { return }
+        await load(pages, replacing: false)
     }
 
-    private func load(_ request: Service, replacing: Bool) async {
+    /// - Parameter pages: A copy, so that a page that failed can be asked for again.
+    private func load(_ pages: Pages<ActivityPage>.Iterator, replacing: Bool) async {
+        var pages = pages
         let generation = generation
         isLoading = true
         defer { if generation == self.generation { isLoading = false } }
         do {
-            let answer = try await request.resume(decoding: ActivityPage.self)
-            guard generation == self.generation else { return }
-            activities = (replacing ? [] : activities) + answer.model.activities
-            next = nil
+            guard let page = try await pages.next(), generation == self.generation else { return }
+            activities = (replacing ? [] : activities) + page.activities
+            hasMore = page.next != nil
+            self.pages = pages
             message = nil
-            if let link = answer.model.next { next = try LinkedEndpoint(link, in: answer.response) }
         } catch {
             guard generation == self.generation else { return }
             message = ErrorMessage.text(for: error)
