@@ -3,7 +3,8 @@ import Foundation
 /// The pages of a list, each of which is asked for when it is wanted.
 ///
 /// The functions ``Atom/pages(of:as:maximumPages:)`` and the like make one. Each page is a request like any other of the
-/// service: it waits for the session, is signed, retried, shared and cached as its endpoint says.
+/// service: it waits for the session, is signed, retried, shared and cached as its endpoint says, whose members may be
+/// read more than once for it.
 ///
 /// <!-- given the airline -->
 /// ```swift

@@ -220,8 +220,11 @@ public final class Service: Sendable {
     func begin(progress: ProgressReporter? = nil, of person: Tenure? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         do {
+            guard let person else {
+                return PendingResponse(run(try manager.prepare(requestable), listener: .awaiting, progress: progress))
+            }
             var request = try manager.prepare(requestable)
-            if let person { request.tenure = person }
+            request.tenure = person
             return PendingResponse(run(request, listener: .awaiting, progress: progress))
         } catch {
             manager.resultHandler?()

@@ -11,8 +11,8 @@ import Foundation
 /// anybody's. To any other origin, and from another service, the request goes without a credential and without the
 /// service's own header fields, which is what a storage service with signed URLs expects.
 ///
-/// Enqueue it itself: an endpoint of yours can't pass its members on.
-/// <doc:DefiningRequests> follows the pages of a list.
+/// Enqueue it itself: an endpoint of yours can't pass its members on. <doc:DefiningRequests> has an example.
+/// ``Atom/pages(of:as:maximumPages:)`` and its variants follow the pages of a list.
 public struct LinkedEndpoint: Requestable {
     /// The method; GET by default.
     public var method: HTTPMethod = .get
