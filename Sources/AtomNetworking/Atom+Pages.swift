@@ -26,7 +26,7 @@ extension Atom {
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         of endpoint: any Requestable, as type: Page.Type, maximumPages: Int = 10_000
     ) -> Pages<Page> {
-        Pages(endpoint, sharing, maximumPages: maximumPages) { page, _ in
+        Pages(endpoint, sharing, caching, maximumPages: maximumPages) { page, _ in
             let link = page.response.headerFields.links("next").first { page.response.isContext(of: $0) }
             return try link.map { try LinkedEndpoint($0.reference, in: page.response, pageOf: endpoint) }
         }
@@ -55,7 +55,7 @@ extension Atom {
     public func pages<Page: Decodable & Sendable>(
         of endpoint: any Requestable, maximumPages: Int = 10_000, next: @escaping @Sendable (Page) throws -> String?
     ) -> Pages<Page> {
-        Pages(endpoint, sharing, maximumPages: maximumPages) { page, _ in
+        Pages(endpoint, sharing, caching, maximumPages: maximumPages) { page, _ in
             try next(page.model).map { try LinkedEndpoint($0, in: page.response, pageOf: endpoint) }
         }
     }
@@ -102,7 +102,7 @@ extension Atom {
         of endpoint: Endpoint, maximumPages: Int = 10_000,
         next: @escaping @Sendable (Page, Endpoint) throws -> Endpoint?
     ) -> Pages<Page> {
-        Pages(endpoint, sharing, maximumPages: maximumPages) { page, last in
+        Pages(endpoint, sharing, caching, maximumPages: maximumPages) { page, last in
             try (last as? Endpoint).flatMap { try next(page.model, $0) }
         }
     }

@@ -47,7 +47,7 @@ public struct Atom: Sendable {
     package static let packageVersion = "1.1.0"
 
     let sharing: RequestSharing
-    private let caching: RequestCaching?
+    let caching: RequestCaching?
     var manager: RequestableQueueManager { sharing.manager }
 
     /// Creates a service.

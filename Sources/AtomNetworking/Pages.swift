@@ -32,14 +32,17 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
 
     private let first: any Requestable
     private let sharing: RequestSharing
+    private let caching: RequestCaching?
     private let maximumPages: Int
     private let following: Following
 
     init(
-        _ first: any Requestable, _ sharing: RequestSharing, maximumPages: Int, following: @escaping Following
+        _ first: any Requestable, _ sharing: RequestSharing, _ caching: RequestCaching?, maximumPages: Int,
+        following: @escaping Following
     ) {
         self.first = first
         self.sharing = sharing
+        self.caching = caching
         self.maximumPages = maximumPages
         self.following = following
     }
@@ -89,8 +92,8 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
             let manager = pages.sharing.manager
             var owner = owner ?? PageOwner(manager)
             guard owner.isThere(manager) else { throw isOver }
-            let service = Service(endpoint, pages.sharing, for: owner.person)
-            let page = try await service.resume(decoding: Page.self)
+            let service = Service(endpoint, pages.sharing, pages.caching)
+            let page = try await service.resume(decoding: Page.self, of: owner.person)
             last = page.response.replacing(data: Data())
             guard owner.mayGive(page.response, manager) else { throw isOver }
             self.owner = owner

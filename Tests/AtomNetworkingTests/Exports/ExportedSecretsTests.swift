@@ -140,7 +140,7 @@ extension RequestEvent {
         case .sent(let sent):
             texts += everyRendering(of: sent) + shown(sent.request) + [sent.traceParent ?? ""]
             texts += fields(sent.headerFields)
-        case .answered(let head): texts += everyRendering(of: head) + fields(head.headerFields)
+        case .answered(let head), .cached(let head, _): texts += everyRendering(of: head) + fields(head.headerFields)
         case .redirected(let address): texts.append(address)
         case .retried(let failure, _, _): texts += everyRendering(of: failure)
         case .measured(let metrics, _): texts += everyRendering(of: metrics)
