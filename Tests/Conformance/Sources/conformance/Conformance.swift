@@ -7,6 +7,7 @@ import Foundation
     static let suites: [(name: String, run: @Sendable (Folder) async throws -> [Case])] = [
         ("cookies", cookies), ("dates", dates), ("urls", urls), ("setters", setters), ("responses", responses),
         ("lengths", lengths), ("media-types", mediaTypes), ("events", events), ("certificates", certificates),
+        ("caching", caching),
     ]
 
     /// A folder with the unpacked projects.
