@@ -40,11 +40,29 @@ extension LoopbackServer.Response {
     static func encoding(
         _ value: some Encodable, status: Int = 200, headers: [(String, String)] = []
     ) -> LoopbackServer.Response {
+        guard let json = json(of: value) else { return .empty(500) }
+        return .json(json, status: status, headers: headers)
+    }
+
+    /// The value as JSON that may be kept, or a 304 if the client has it already (RFC 9110 §13.1.2).
+    static func encoding(
+        _ value: some Encodable, freshFor seconds: Int, askedBy request: LoopbackServer.Request
+    ) -> LoopbackServer.Response {
+        guard let json = json(of: value) else { return .empty(500) }
+        // FNV-1a.
+        let digest = json.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let tag = "\"\(String(digest, radix: 16))\""
+        let headers = [("Cache-Control", "max-age=\(seconds)"), ("ETag", tag)]
+        let known = request.values(for: "If-None-Match").joined(separator: ",").split(separator: ",")
+        let isKnown = known.contains { $0.trimmingCharacters(in: .whitespaces) == tag }
+        return isKnown ? .empty(304, headers: headers) : .json(json, headers: headers)
+    }
+
+    private static func json(of value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        guard let data = try? encoder.encode(value) else { return .empty(500) }
-        return .json(String(decoding: data, as: UTF8.self), status: status, headers: headers)
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

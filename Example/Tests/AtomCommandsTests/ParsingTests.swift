@@ -33,7 +33,7 @@ import Testing
         "stream http://localhost/ --reconnect", "stream http://localhost/ --last-event-id 1", "request GET",
         "request GET http://localhost/ --header nonsense", "request GET http://localhost/ --basic ada",
         "request GET http://localhost/ --session --basic a:b", "request GET http://localhost/ --session-file x",
-        "request POST http://localhost/ --json {} --body x",
+        "request POST http://localhost/ --json {} --body x", "request GET http://localhost/ --offline",
     ])
     func wrongArgumentsEndWith64(line: String) throws {
         let error = try #require(throws: (any Error).self) {

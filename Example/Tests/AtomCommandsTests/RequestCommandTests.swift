@@ -59,6 +59,36 @@ import Testing
         #expect(try await request("POST", "/busy/me?times=1", "--retry").status == .errorStatus)
     }
 
+    @Test func aKeptResponseIsUsedAsLongAsItIsFresh() async throws {
+        try await AirlineServer.run { server in
+            func get(_ path: String, _ arguments: String...) async throws -> Run {
+                try await Run(["request", "GET", server.baseURL + path, "--cache", folder.url.path] + arguments)
+            }
+            let first = try await get("/flights")
+            #expect(first.status == .success && !first.notes.contains("cache,"), "\(first.notes)")
+            let kept = try await get("/flights")
+            #expect(kept.output == first.output && server.counters.requests == 1)
+            #expect(kept.notes.contains("from the cache, "), "\(kept.notes)")
+
+            let asked = try await get("/flights", "--header", "Cache-Control: no-cache")
+            #expect(asked.output == first.output && server.counters.requests == 2)
+            #expect(asked.notes.contains("from the cache, as the server allows"), "\(asked.notes)")
+            // What is signed isn't on the disk.
+            for requests in 3...4 {
+                _ = try await get("/flights", "--basic", "ada:lovelace")
+                #expect(server.counters.requests == requests)
+            }
+
+            await server.stop()
+            let stale = try await get("/flights", "--header", "Cache-Control: max-age=0")
+            #expect(stale.status == .success && stale.output == first.output, "\(stale.notes)")
+            let offline = try await get("/flights", "--offline")
+            #expect(offline.status == .success && offline.output == first.output, "\(offline.notes)")
+            let unknown = try await get("/flights?from=PDX", "--offline")
+            #expect(unknown.status == .failure && unknown.notes.contains("Nothing was sent"), "\(unknown.notes)")
+        }
+    }
+
     @Test func whatFailsSaysSo() async throws {
         let late = try await request("GET", "/slow?milliseconds=30000", "--timeout", "0.2")
         #expect(late.status == .timedOut && late.notes.contains("may have reached the server"))

@@ -12,7 +12,7 @@ struct FlightEndpoints {
                     (origin ?? flight.origin).uppercased() == flight.origin
                         && (destination ?? flight.destination).uppercased() == flight.destination
                 }
-                return .encoding(flights)
+                return .encoding(flights, freshFor: 60, askedBy: request)
             },
             "GET /flights/{number}": { request throws(Problem) in
                 .encoding(try state.withLock(\.desk).flight(request.parameters["number"] ?? ""))

@@ -54,6 +54,8 @@ struct ExchangeOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - statuses: Those that are no errors.
+    ///   - cache: Keeps responses.
+    ///   - caching: How the request uses the cache.
     ///   - transport: What sends it.
     ///   - notes: Where it says what it waits for after Ctrl-C.
     ///   - queue: Where the SDK calls closures.
@@ -62,14 +64,16 @@ struct ExchangeOptions: ParsableArguments {
     /// - Returns: What came of it, and what of the session is lost when the process ends.
     func send<Value: Sendable>(
         _ method: String, _ url: String, body: RequestBody? = nil, accepting statuses: ClosedRange<Int> = 200...299,
-        over transport: any Transport, notes: Terminal, calling queue: DispatchQueue? = nil,
+        cache: ResponseCache? = nil, caching: ResponseCaching = .disabled, over transport: any Transport,
+        notes: Terminal, calling queue: DispatchQueue? = nil,
         toldTo observers: [any RequestObserver] = [], _ resume: (Service) async throws(AtomError) -> Value
     ) async -> (result: Result<Value, AtomError>, notStored: AtomError?) {
         do throws(AtomError) {
-            let request = try URLEndpoint(
+            var request = try URLEndpoint(
                 url, methodName: method, headers: header.map(\.item), query: query.map(\.item), body: body,
                 accepting: statuses)
-            let atom = try atom(for: request, over: transport, calling: queue, observers)
+            request.caching = caching
+            let atom = try atom(for: request, cache: cache, over: transport, calling: queue, observers)
             let result = await outcome { () async throws(AtomError) in try await resume(atom.enqueue(request)) }
             return (result, await atom.finishBeforeExit(notes))
         } catch {
@@ -97,10 +101,11 @@ struct ExchangeOptions: ParsableArguments {
 
     /// A service, with the session only if the request goes to the session's server.
     private func atom(
-        for request: URLEndpoint, over transport: any Transport, calling queue: DispatchQueue?,
-        _ observers: [any RequestObserver]
+        for request: URLEndpoint, cache: ResponseCache?, over transport: any Transport,
+        calling queue: DispatchQueue?, _ observers: [any RequestObserver]
     ) throws(AtomError) -> Atom {
         func configure(_ configuration: inout ServiceConfiguration) {
+            configuration.cache = cache
             configuration.transport = transport
             configuration.observers = observers
             if let queue { configuration.dispatchQueue = queue }

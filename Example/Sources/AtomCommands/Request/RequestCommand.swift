@@ -23,6 +23,11 @@ struct RequestCommand: StatusCommand {
 
               atom request GET http://127.0.0.1:8080/busy/me --retry
 
+            With --cache responses are kept in a folder, and with --offline only those are used:
+
+              atom request GET http://127.0.0.1:8080/flights --cache kept
+              atom request GET http://127.0.0.1:8080/flights --cache kept --offline
+
             With --curl the same request is written as a curl command, and with --har all of it, redirects and \
             refreshes too, goes into a file for a browser's developer tools:
 
@@ -57,6 +62,8 @@ struct RequestCommand: StatusCommand {
 
     @OptionGroup var exchange: ExchangeOptions
 
+    @OptionGroup var kept: CacheOptions
+
     @Flag(name: .shortAndLong, help: "Write status and header fields to standard output, before the body.")
     var include = false
 
@@ -79,7 +86,8 @@ struct RequestCommand: StatusCommand {
         // After redirects, the remaining 3xx statuses are not errors: a 304 for
         // a conditional request, or a redirect that isn't followed.
         let (result, notStored) = await exchange.send(
-            method, url, body: try requestBody(), accepting: 200...399, over: tap, notes: console.notes,
+            method, url, body: try requestBody(), accepting: 200...399, cache: kept.makeCache(), caching: kept.caching,
+            over: tap, notes: console.notes,
             toldTo: exports.observers(notes: console.notes) + recordings.map { $0.recorder }
         ) { (service) async throws(AtomError) in try await service.resume() }
         switch result {

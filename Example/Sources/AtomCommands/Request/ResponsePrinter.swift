@@ -82,6 +82,13 @@ struct ResponsePrinter {
         let redirects = earlier.count { $0.status.map { (300...399).contains($0) } ?? false }
         if redirects > 0 { parts.append("\(redirects) redirects") }
         if earlier.count > redirects { parts.append("\(earlier.count - redirects) retries") }
+        switch response.source {
+        case .server: break
+        case .cache(let age, let isStale):
+            parts.append("from the cache, \(age.components.seconds) s old\(isStale ? ", stale" : "")")
+        case .revalidatedCache: parts.append("from the cache, as the server allows")
+        @unknown default: break
+        }
         return parts.joined(separator: ", ")
     }
 
