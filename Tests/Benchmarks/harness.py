@@ -26,6 +26,9 @@ FEW = "/flight"
 # 21 header fields, one of them Set-Cookie.
 MANY = "/flight-with-many-fields"
 
+# Fresh for a day.
+KEPT = "/flight-to-keep"
+
 # Only this one is logged: with the protocol and the number of the connection.
 LOGGED = "/flight-logged"
 
@@ -62,6 +65,10 @@ http {{
         }}
         location = /flight-with-many-fields {{
             {many}
+            return 200 '{flight}';
+        }}
+        location = /flight-to-keep {{
+            add_header Cache-Control max-age=86400;
             return 200 '{flight}';
         }}
         location = /flight-logged {{

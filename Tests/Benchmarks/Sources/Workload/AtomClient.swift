@@ -8,6 +8,8 @@ public final class AtomClient: Client {
     private let atom: Atom
     private let endpoint: FlightEndpoint
     private let tokens: Tokens
+    private let isCached: Bool
+    private let asked = Count()
 
     /// The session's token before the first request.
     public enum Session: Sendable {
@@ -21,8 +23,12 @@ public final class AtomClient: Client {
 
     /// Makes a client.
     ///
-    /// - Parameter transport: The transport; the SDK's default if it is `nil`.
-    public init(_ place: Place, session: Session = .good, transport: (any Transport)? = nil) throws {
+    /// - Parameters:
+    ///   - transport: The transport; the SDK's default if it is `nil`.
+    ///   - cache: Keeps the responses, which are used as long as they are fresh.
+    public init(
+        _ place: Place, session: Session = .good, transport: (any Transport)? = nil, cache: ResponseCache? = nil
+    ) throws {
         let scheme: BaseURLScheme = place.isSecure ? .https : .http
         let authorization = try AuthorizationEndpoint(
             scheme: scheme, host: place.host, port: place.port, path: "/token")
@@ -33,16 +39,28 @@ public final class AtomClient: Client {
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(authorization, ClientCredential(id: "benchmark"), tokens))
         configuration.transport = transport
+        configuration.cache = cache
         configuration.dispatchQueue = .global()
         atom = Atom(serviceConfiguration: configuration)
-        endpoint = FlightEndpoint(scheme: scheme, place: place, requiresAuthorization: session != .unsigned)
+        isCached = cache != nil
+        endpoint = FlightEndpoint(
+            scheme: scheme, place: place, requiresAuthorization: session != .unsigned,
+            caching: isCached ? .whileCacheFresh : .disabled)
     }
 
     /// How many refreshes have succeeded.
     public var refreshes: Int { tokens.writes }
 
+    /// How many responses were the server's; `nil` without a cache.
+    public var responsesOfServer: Int? { isCached ? asked.value : nil }
+
     /// Sends one request.
     public func flight() async throws {
+        if isCached {
+            let flight = try await atom.enqueue(endpoint).resume(decoding: Flight.self)
+            if flight.response.source == .server { asked.increment() }
+            return
+        }
         _ = try await atom.enqueue(endpoint).resume(expecting: Flight.self)
     }
 
@@ -71,9 +89,19 @@ private struct FlightEndpoint: Requestable {
     let scheme: BaseURLScheme
     let place: Place
     let requiresAuthorization: Bool
+    let caching: ResponseCaching
 
     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: scheme, host: place.host, port: place.port) }
     func path() throws(AtomError) -> URLPath { try URLPath(place.path) }
+}
+
+private final class Count: @unchecked Sendable {
+    private let lock = NSLock()
+    // Accessed only under `lock`.
+    private var count = 0
+
+    var value: Int { lock.withLock { count } }
+    func increment() { lock.withLock { count += 1 } }
 }
 
 private final class Tokens: TokenCredentialWritable, @unchecked Sendable {

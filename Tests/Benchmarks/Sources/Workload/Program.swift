@@ -59,6 +59,7 @@ public enum Program {
         line.append(("peak", String(Memory.peak)))
         if !memory.isEmpty { line.append(("memory", memory.map(String.init).joined(separator: ","))) }
         if let client = client as? AtomClient { line.append(("refreshes", String(client.refreshes))) }
+        if let count = (client as? AtomClient)?.responsesOfServer { line.append(("server", String(count))) }
         print(line.map { "\($0.0)=\($0.1)" }.joined(separator: " "))
     }
 

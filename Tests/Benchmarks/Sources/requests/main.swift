@@ -10,8 +10,16 @@ Program.run([
     "atom-urlsession": { try AtomClient($0, transport: URLSessionTransport()) },
     "atom-unsigned": { try AtomClient($0, session: .unsigned) },
     "atom-expired": { try AtomClient($0, session: .expired) },
+    "atom-memory": { try AtomClient($0, cache: ResponseCache()) },
+    "atom-disk": { try AtomClient($0, cache: ResponseCache(memory: 0, disk: disk())) },
     "atom-beside-streams": { try AtomClient($0, transport: transportWithStreams()) },
 ])
+
+/// A folder where the report removes it.
+func disk() -> ResponseCache.Disk {
+    let folder = URL(fileURLWithPath: ProcessInfo.processInfo.environment["XDG_CACHE_HOME"] ?? NSTemporaryDirectory())
+    return ResponseCache.Disk(folder: folder.appendingPathComponent("responses"), keepsSignedResponses: true)
+}
 
 /// A transport with as many open exchanges as the variable STREAMS says, with the
 /// origin that STREAMS_ORIGIN names.

@@ -12,6 +12,7 @@ let server = try LoopbackServer(
     handler: LoopbackServer.routes([
         "/flight": { _ in .json(flight, headers: few) },
         "/flight-with-many-fields": { _ in .json(flight, headers: many) },
+        "/flight-to-keep": { _ in .json(flight, headers: [("Cache-Control", "max-age=86400")]) },
         "/token": { _ in .json(token) },
     ]))
 FileHandle.standardOutput.write(Data("\(server.port)\n".utf8))
