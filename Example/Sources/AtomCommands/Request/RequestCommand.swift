@@ -83,13 +83,16 @@ struct RequestCommand: StatusCommand {
         let tap = WireTap(over: try exports.makeTransport())
         let printer = ResponsePrinter(console: console, tap: tap, includesHead: include, isQuiet: quiet)
         let recordings = exports.makeRecordings()
+        let cache = kept.makeCache()
         // After redirects, the remaining 3xx statuses are not errors: a 304 for
         // a conditional request, or a redirect that isn't followed.
         let (result, notStored) = await exchange.send(
-            method, url, body: try requestBody(), accepting: 200...399, cache: kept.makeCache(), caching: kept.caching,
+            method, url, body: try requestBody(), accepting: 200...399, cache: cache, caching: kept.caching,
             over: tap, notes: console.notes,
             toldTo: exports.observers(notes: console.notes) + recordings.map { $0.recorder }
         ) { (service) async throws(AtomError) in try await service.resume() }
+        // Otherwise the process would end before the response is on the disk.
+        await cache?.settle()
         switch result {
         case .success(let response): printer.show(response)
         case .failure(let error): printer.show(error, exchange.advice(on: error))

@@ -73,8 +73,11 @@ public final class ResponseCache: Sendable {
         await settle()
     }
 
-    /// Waits until everything until now has been read, written and removed.
-    func settle() async {
+    /// Returns when everything that was kept or removed until now is so on the disk.
+    ///
+    /// No request waits for that. A process that ends before doesn't harm the cache, but keeps nothing of its last
+    /// responses: a command-line tool calls this at its end.
+    public func settle() async {
         guard storage != nil else { return }
         let end = FirstValue<Void>()
         queue.async { end.settle(()) }
