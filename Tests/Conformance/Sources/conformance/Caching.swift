@@ -48,21 +48,36 @@ extension Conformance {
 /// A reverse proxy that asks its origin with the SDK, and lets it use its cache.
 private final class CachingProxy: Sendable {
     private let origin: String
-    private let atom: Atom
+    private let configuration: ServiceConfiguration
+    /// One for each test, with cookies of its own; the cache is the same.
+    private let atoms = Guarded<[Substring: Atom]>([:])
 
     init(origin: String) {
         self.origin = origin
         var configuration = ServiceConfiguration(
             cache: ResponseCache(), dispatchQueue: DispatchQueue(label: "CachingProxy", attributes: .concurrent))
         configuration.redirectLimit = nil
-        atom = Atom(serviceConfiguration: configuration)
+        configuration.transport = NumberingTransport(base: configuration.makeDefaultTransport())
+        self.configuration = configuration
+    }
+
+    /// The service for a test, whose name is the second part of the path.
+    private func atom(for request: LoopbackServer.Request) -> Atom {
+        let parts = request.path.split(separator: "/")
+        let name = parts.count > 1 ? parts[1] : ""
+        return atoms.withLock { atoms in
+            if let atom = atoms[name] { return atom }
+            let atom = Atom(serviceConfiguration: configuration)
+            atoms[name] = atom
+            return atom
+        }
     }
 
     func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         let endpoint: URLEndpoint
         do { endpoint = try self.endpoint(for: request) } catch { return .text("\(error)", status: 400) }
         let (result, isDone) = (Guarded<Result<AtomResponse, AtomError>?>(nil), DispatchSemaphore(value: 0))
-        atom.enqueue(endpoint).resume { outcome in
+        atom(for: request).enqueue(endpoint).resume { outcome in
             result.withLock { $0 = outcome }
             isDone.signal()
         }
@@ -80,7 +95,9 @@ private final class CachingProxy: Sendable {
         let type = request["Content-Type"] ?? "application/octet-stream"
         var endpoint = try URLEndpoint(
             origin + request.target, method: .token(request.method),
-            headerItems: Self.endToEnd(request.headers.map { ($0.name, $0.value) }).map(HeaderItem.init(name:value:)),
+            headerItems: Self.endToEnd(request.headers.map { ($0.name, $0.value) }).map { name, value in
+                HeaderItem(name: name.lowercased() == "req-num" ? NumberingTransport.ownName : name, value: value)
+            },
             body: request.body.isEmpty ? nil : .data(request.body, contentType: type))
         endpoint.acceptableStatusCodes = 100...999
         endpoint.caching = .whileCacheFresh
@@ -107,5 +124,30 @@ private final class CachingProxy: Sendable {
             names.formUnion(value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
         }
         return fields.filter { !names.contains($0.0.lowercased()) }
+    }
+}
+
+/// Sends the number of a request by the name that the tests' server knows.
+///
+/// To the cache, requests that differ in a field of the app's own are different. It would never have what is asked for
+/// again, but under the name of a field that tells calls apart.
+private struct NumberingTransport: Transport {
+    static let ownName = "X-Request-Id"
+
+    let base: any Transport
+
+    var exchangesPerOrigin: Int? { base.exchangesPerOrigin }
+
+    func start(
+        _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        var fields = request.headerFields
+        fields["Req-Num"] = fields[Self.ownName]
+        fields[Self.ownName] = nil
+        do {
+            return base.start(try request.replacing(headerFields: fields), receive: receive)
+        } catch {
+            fatalError("the fields were sent before: \(error)")
+        }
     }
 }
