@@ -100,7 +100,8 @@ private final class CachingProxy: Sendable {
             },
             body: request.body.isEmpty ? nil : .data(request.body, contentType: type))
         endpoint.acceptableStatusCodes = 100...999
-        endpoint.caching = .whileCacheFresh
+        // Otherwise nobody would see whether a response that forbids it is used.
+        endpoint.caching = .whileCacheFresh(staleIfError: .seconds(86_400))
         return endpoint
     }
 
