@@ -72,7 +72,7 @@ import Testing
 
             let asked = try await get("/flights", "--header", "Cache-Control: no-cache")
             #expect(asked.output == first.output && server.counters.requests == 2)
-            #expect(asked.notes.contains("from the cache, as the server allows"), "\(asked.notes)")
+            #expect(asked.notes.contains("from the cache, confirmed by the server"), "\(asked.notes)")
             // What is signed isn't on the disk.
             for requests in 3...4 {
                 _ = try await get("/flights", "--basic", "ada:lovelace")

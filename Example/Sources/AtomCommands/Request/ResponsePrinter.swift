@@ -86,7 +86,7 @@ struct ResponsePrinter {
         case .server: break
         case .cache(let age, let isStale):
             parts.append("from the cache, \(age.components.seconds) s old\(isStale ? ", stale" : "")")
-        case .revalidatedCache: parts.append("from the cache, as the server allows")
+        case .revalidatedCache: parts.append("from the cache, confirmed by the server")
         @unknown default: break
         }
         return parts.joined(separator: ", ")
