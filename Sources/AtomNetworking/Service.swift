@@ -48,6 +48,36 @@ public final class Service: Sendable {
         }
     }
 
+    /// Sends the request and decodes the response with a decoder of its own.
+    ///
+    /// It is ``resume(expecting:)`` for a response that follows other rules than the rest of the service.
+    /// ``AtomError/decodeIfPresent(as:)`` of its error uses this decoder, too.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// let decoder = JSONDecoder()
+    /// decoder.dateDecodingStrategy = .secondsSince1970
+    /// let flights = try await service.resume(expecting: [Flight].self, decoder: decoder)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type of the body.
+    ///   - decoder: The decoder of this call; don't change it meanwhile.
+    /// - Returns: The decoded body.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is cancelled, before or during the call.
+    public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type, decoder: JSONDecoder
+    ) async throws(AtomError) -> T {
+        let pending = try begin()
+        defer { manager.resultHandler?() }
+        do {
+            return try await pending.model(by: manager.decoder.with(decoder))
+        } catch {
+            throw announced(error)
+        }
+    }
+
     /// Sends the request, decodes the response, and returns both.
     ///
     /// It is ``resume(expecting:)`` where the status or a header field matters, too.
@@ -79,6 +109,20 @@ public final class Service: Sendable {
         } catch {
             throw announced(error)
         }
+    }
+
+    /// Sends the request, decodes the response with a decoder of its own, and returns both.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the body.
+    ///   - decoder: The decoder of this call; don't change it meanwhile.
+    /// - Returns: The decoded body and its response.
+    /// - Throws: ``AtomError``, as ``resume(expecting:decoder:)`` does.
+    public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        decoding type: T.Type, decoder: JSONDecoder
+    ) async throws(AtomError) -> DecodedResponse<T> {
+        try await resume(expecting: DecodedResponse<T>.self, decoder: decoder)
     }
 
     /// Sends the request and returns the response.
@@ -117,6 +161,23 @@ public final class Service: Sendable {
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
         start(decoding: type, deliver: onQueue(completion))
+    }
+
+    /// Sends the request, decodes the response with a decoder of its own, and calls the completion once.
+    ///
+    /// ``resume(expecting:completion:)->ServiceTask`` explains the rest.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the body.
+    ///   - decoder: The decoder of this call; don't change it meanwhile.
+    ///   - completion: Gets the decoded body or the error.
+    /// - Returns: A handle that can cancel the request.
+    @discardableResult
+    public func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type, decoder: JSONDecoder, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
+        start(decoding: type, by: decoder, deliver: onQueue(completion))
     }
 
     /// Sends the request, decodes the response and calls the completion once.
@@ -159,14 +220,18 @@ public final class Service: Sendable {
 
     /// - Parameter deliver: Called on any thread, and also inside this method.
     func start<T: Decodable & Sendable>(
-        decoding type: T.Type, progress: ProgressReporter? = nil,
+        decoding type: T.Type, by own: JSONDecoder? = nil, progress: ProgressReporter? = nil,
         deliver: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        let decoding: Exchange.Completion = { [decoder = manager.decoder] result in
+        let decoder = own.map(manager.decoder.with) ?? manager.decoder
+        let decoding: Exchange.Completion = { [isOwn = own != nil] result in
             switch result {
+            case .failure(.response(let response)) where isOwn:
+                deliver(.failure(.response(response.decoded(by: decoder))))
             case .failure(let error):
                 deliver(.failure(error))
             case .success(let response):
+                let response = isOwn ? response.decoded(by: decoder) : response
                 // Neither the transport's serial queue nor the app's queue should
                 // decode, and callers that block may have all threads of a global one.
                 DispatchQueue(label: "AtomNetworking.decoding", qos: .userInitiated).async {

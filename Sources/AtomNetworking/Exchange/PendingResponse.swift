@@ -40,6 +40,12 @@ struct PendingResponse: Sendable {
         return try decoded()
     }
 
+    /// The same with a decoder of the call's own.
+    func model<T: Decodable & Sendable>(by decoder: ResponseDecoder) async throws(AtomError) -> T {
+        await waitForOutcome()
+        return try decoded(by: decoder)
+    }
+
     /// Waits until the outcome is known.
     private func waitForOutcome() async {
         guard !running.hasOutcome else { return }
@@ -63,5 +69,10 @@ struct PendingResponse: Sendable {
     @inline(never)
     private func decoded<T: Decodable>() throws(AtomError) -> T {
         try running.manager.decoder.decode(T.self, from: try received())
+    }
+
+    @inline(never)
+    private func decoded<T: Decodable>(by decoder: ResponseDecoder) throws(AtomError) -> T {
+        try outcome().decoded(by: decoder).get()
     }
 }

@@ -41,7 +41,7 @@ public struct AtomResponse: Sendable {
     public var source: Source { record?.first?.source ?? .server }
 
     let address: String?
-    let decoder: ResponseDecoder?
+    private(set) var decoder: ResponseDecoder?
     /// Whose response it is; `nil` for nobody's: its request was not signed.
     let tenure: Tenure?
 
@@ -75,6 +75,13 @@ public struct AtomResponse: Sendable {
     func replacing(data: Data) -> AtomResponse {
         var response = self
         response.data = data
+        return response
+    }
+
+    /// The same response, to be decoded in another way.
+    func decoded(by decoder: ResponseDecoder) -> AtomResponse {
+        var response = self
+        response.decoder = decoder
         return response
     }
 

@@ -23,6 +23,11 @@ final class ResponseDecoder: Sendable {
     /// Another way to decode on the same clock.
     var withPlainDecoder: ResponseDecoder { clock.map { ResponseDecoder(JSONDecoder(), on: $0) } ?? .plain }
 
+    /// The app's decoder for one call.
+    func with(_ decoder: JSONDecoder) -> ResponseDecoder {
+        ResponseDecoder(decoder, on: clock ?? SystemTimeSource())
+    }
+
     func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, isWholeBody: Bool = true
     ) throws(AtomError) -> T {
@@ -259,5 +264,18 @@ struct TextKey: CodingKey {
 
     fileprivate static func hiding(_ key: any CodingKey) -> any CodingKey {
         Redaction.looksLikeToken(key.stringValue) ? TextKey("…") : key
+    }
+}
+
+extension Result<AtomResponse, AtomError> {
+    /// The model, by a decoder of one call, which the response and the server's error keep.
+    func decoded<T: Decodable>(by decoder: ResponseDecoder) -> Result<T, AtomError> {
+        switch self {
+        case .success(let response):
+            let response = response.decoded(by: decoder)
+            return Result<T, AtomError> { () throws(AtomError) in try decoder.decode(T.self, from: response) }
+        case .failure(.response(let response)): return .failure(.response(response.decoded(by: decoder)))
+        case .failure(let error): return .failure(error)
+        }
     }
 }
