@@ -113,6 +113,21 @@ extension AtomError {
     /// a response: it was reached. Of a failed refresh and a transfer, the cause counts.
     public var isConnectivityFailure: Bool { connectivityCode != nil }
 
+    /// Whether the device has no network that the app may use.
+    ///
+    /// Of a failed refresh and a transfer, the cause counts. Every such error is an ``isConnectivityFailure``, but that
+    /// may also be the server's fault.
+    ///
+    /// <!-- given the airline -->
+    /// ```swift
+    /// do {
+    ///     try await service.resume()
+    /// } catch {
+    ///     if error.isOffline { print("You are offline.") }
+    /// }
+    /// ```
+    public var isOffline: Bool { connectivityCode.map { AtomError.Situation($0) == .offline } ?? false }
+
     /// What the network lacked, here or in the cause.
     var connectivityCode: URLError.Code? {
         let cause: (any Error)? =
@@ -386,4 +401,19 @@ extension URLError {
     func delivered(_ delivery: AtomError.Delivery) -> URLError {
         URLError(code, userInfo: Redaction.userInfo(userInfo).merging([Self.deliveryKey: delivery.rawValue]) { $1 })
     }
+}
+
+// MARK: - Atom 5's name
+
+extension AtomError {
+    /// What ``~=(_:_:)`` matches, for code that was written for Atom 5.
+    public struct ConnectivityPattern: Sendable {
+        /// A failure of the network, as a pattern: `catch .connectivity` or `case .connectivity`.
+        ///
+        /// It matches what ``isConnectivityFailure`` is true for. It is no case of ``AtomError``, and has no value.
+        public static let connectivity = ConnectivityPattern()
+    }
+
+    /// Whether the network is the cause, for the pattern ``ConnectivityPattern/connectivity``.
+    public static func ~= (pattern: ConnectivityPattern, error: AtomError) -> Bool { error.isConnectivityFailure }
 }

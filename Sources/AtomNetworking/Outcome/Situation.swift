@@ -128,7 +128,7 @@ extension AtomError.Situation: CustomStringConvertible {
             }
     }
 
-    fileprivate init(_ code: URLError.Code) {
+    init(_ code: URLError.Code) {
         self =
             switch code {
             case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: .offline
