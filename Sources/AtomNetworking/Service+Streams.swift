@@ -88,8 +88,16 @@ extension Service {
     ) async throws(AtomError) -> ResponseStream<ServerSentEvent> {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         defer { manager.resultHandler?() }
-        let request = try manager.prepare(requestable)
-        try check(request) { () throws(AtomError) in try HTTPGrammar.checkField("Last-Event-ID", lastEventID) }
+        if let chain = manager.plugins {
+            do {
+                let (source, response) = try await openPlugged(
+                    chain, reconnection: reconnection, lastEventID: lastEventID)
+                return ResponseStream(source, response, limit: maximumEventSize)
+            } catch {
+                throw announced(error)
+            }
+        }
+        let request = try prepareEvents(requestable, lastEventID: lastEventID)
         let source = EventSource(request, lastEventID: lastEventID, reconnection: reconnection, manager: manager)
         do {
             let response = try await source.open()
@@ -101,10 +109,25 @@ extension Service {
         }
     }
 
+    func prepareEvents(_ requestable: any Requestable, lastEventID: String) throws(AtomError) -> PreparedRequest {
+        let request = try manager.prepare(requestable)
+        try check(request, of: requestable) { () throws(AtomError) in
+            try HTTPGrammar.checkField("Last-Event-ID", lastEventID)
+        }
+        return request
+    }
+
     /// Sends the request, and waits for the head.
     private nonisolated(nonsending) func open() async throws(AtomError) -> (StreamHandle, AtomResponse) {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         defer { manager.resultHandler?() }
+        if let chain = manager.plugins {
+            do {
+                return try await openPlugged(chain)
+            } catch {
+                throw announced(error)
+            }
+        }
         let request = try manager.prepare(requestable)
         let handle = manager.openStream(request)
         do {

@@ -70,8 +70,16 @@ extension Service {
     ) async throws(AtomError) -> AtomResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         defer { manager.resultHandler?() }
+        if let chain = manager.plugins {
+            let sender = sender(to: fileURL, isResumable, identity, maximumSize, reporter(progress))
+            do {
+                return try await PendingResponse(plug(sender, chain, listener: .awaiting)).response()
+            } catch {
+                throw announced(error)
+            }
+        }
         let (request, download) = try prepareDownload(
-            to: fileURL, isResumable, identity, maximumSize, reporter(progress))
+            requestable, to: fileURL, isResumable, identity, maximumSize, reporter(progress))
         let pending = PendingResponse(manager.run(request, listener: .awaiting, destination: download))
         let outcome = await pending.result()
         caching?.passed(request, outcome)
@@ -147,17 +155,39 @@ extension Service {
         _ progress: ProgressReporter?, deliver: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
         do {
-            let (request, download) = try prepareDownload(to: fileURL, isResumable, identity, maximumSize, progress)
-            let listener = Exchange.Listener.completion { [caching] result in
-                caching?.passed(request, result)
-                deliver(
-                    Result { () throws(AtomError) in try download.checked(result.get()) }
-                        .mapError { download.givenUp($0) })
+            if let chain = manager.plugins {
+                let sender = sender(to: fileURL, isResumable, identity, maximumSize, progress)
+                return ServiceTask(try plug(sender, chain, listener: .completion(deliver)))
             }
-            return ServiceTask(manager.run(request, listener: listener, destination: download))
+            let (request, download) = try prepareDownload(
+                requestable, to: fileURL, isResumable, identity, maximumSize, progress)
+            return ServiceTask(run(request, to: download, deliver: deliver))
         } catch {
             deliver(.failure(error))
             return ServiceTask(nil)
+        }
+    }
+
+    /// - Parameter deliver: Called on any thread, when nothing more is written.
+    func run(
+        _ request: PreparedRequest, to download: FileDownload,
+        deliver: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
+    ) -> Exchange {
+        let listener = Exchange.Listener.completion { [caching] result in
+            caching?.passed(request, result)
+            deliver(
+                Result { () throws(AtomError) in try download.checked(result.get()) }
+                    .mapError { download.givenUp($0) })
+        }
+        return manager.run(request, listener: listener, destination: download)
+    }
+
+    private func sender(
+        to fileURL: URL, _ isResumable: Bool, _ identity: String?, _ maximumSize: Int64?,
+        _ progress: ProgressReporter?
+    ) -> DownloadSender {
+        DownloadSender(service: self, progress: progress) { [self] (requestable, progress) throws(AtomError) in
+            try prepareDownload(requestable, to: fileURL, isResumable, identity, maximumSize, progress)
         }
     }
 
@@ -166,11 +196,14 @@ extension Service {
     }
 
     private func prepareDownload(
-        to fileURL: URL, _ isResumable: Bool, _ identity: String?, _ maximumSize: Int64?,
+        _ requestable: any Requestable, to fileURL: URL, _ isResumable: Bool, _ identity: String?,
+        _ maximumSize: Int64?,
         _ progress: ProgressReporter?
     ) throws(AtomError) -> (PreparedRequest, FileDownload) {
         var request = try manager.prepare(requestable)
-        let place = try check(request) { () throws(AtomError) in try DownloadPlace(fileURL, isResumable: isResumable) }
+        let place = try check(request, of: requestable) { () throws(AtomError) in
+            try DownloadPlace(fileURL, isResumable: isResumable)
+        }
         let download = FileDownload(
             place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,
             progress: progress, time: manager.time, session: manager.session)

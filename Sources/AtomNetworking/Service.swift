@@ -285,12 +285,16 @@ public final class Service: Sendable {
     func begin(progress: ProgressReporter? = nil, of person: Tenure? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         do {
+            if let chain = manager.plugins {
+                return PendingResponse(try plug(progress, chain, of: person, listener: .awaiting))
+            }
             guard let person else {
-                return PendingResponse(run(try manager.prepare(requestable), listener: .awaiting, progress: progress))
+                return PendingResponse(
+                    run(try manager.prepare(requestable), of: requestable, listener: .awaiting, progress: progress))
             }
             var request = try manager.prepare(requestable)
             request.tenure = person
-            return PendingResponse(run(request, listener: .awaiting, progress: progress))
+            return PendingResponse(run(request, of: requestable, listener: .awaiting, progress: progress))
         } catch {
             manager.resultHandler?()
             throw error
@@ -299,8 +303,9 @@ public final class Service: Sendable {
 
     /// Nobody joins a request whose progress is asked for, and no cache has a response to it.
     @inline(__always)
-    private func run(
-        _ request: consuming PreparedRequest, listener: Exchange.Listener, progress: ProgressReporter?
+    func run(
+        _ request: consuming PreparedRequest, of requestable: any Requestable, listener: Exchange.Listener,
+        progress: ProgressReporter?
     ) -> any RunningRequest {
         if let caching, progress == nil { return caching.begin(request, requestable.caching, listener: listener) }
         guard request.sharesIdenticalRequests, progress == nil else {
@@ -311,7 +316,7 @@ public final class Service: Sendable {
 
     /// Refuses a request for what its call, and not its endpoint, asks for.
     func check<T>(
-        _ request: borrowing PreparedRequest, _ body: () throws(AtomError) -> T
+        _ request: borrowing PreparedRequest, of requestable: any Requestable, _ body: () throws(AtomError) -> T
     ) throws(AtomError) -> T {
         do {
             return try body()
@@ -336,7 +341,9 @@ public final class Service: Sendable {
     /// Reads the endpoint and starts the request, or tells the listener why that isn't possible.
     private func start(_ listener: Exchange.Listener, progress: ProgressReporter? = nil) -> ServiceTask {
         do {
-            return ServiceTask(run(try manager.prepare(requestable), listener: listener, progress: progress))
+            if let chain = manager.plugins { return ServiceTask(try plug(progress, chain, of: nil, listener: listener)) }
+            return ServiceTask(
+                run(try manager.prepare(requestable), of: requestable, listener: listener, progress: progress))
         } catch {
             listener.tell(.failure(error), manager)
             return ServiceTask(nil)

@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// The settings of a service.
 ///
 /// The initializer's parameters are the most common settings; the others are
@@ -94,6 +98,9 @@ public struct ServiceConfiguration: Sendable {
     /// Add header fields to each attempt of a request, in this order; none by default.
     public var signers: [any RequestSigner] = []
 
+    /// Stand around each request, the first one outermost; none by default.
+    public var plugins: [any AtomPlugin] = []
+
     /// Hear what happens to each request; none by default.
     ///
     /// The requests with which the SDK itself gets and revokes tokens are among them.
@@ -171,6 +178,7 @@ public struct ServiceConfiguration: Sendable {
         decoder: JSONDecoder = JSONDecoder(),
         dispatchQueue: DispatchQueue = .main,
         multipathServiceType: MultipathServiceType = .none,
+        plugins: [any AtomPlugin] = [],
         timeout: ServiceTimeout = ServiceTimeout(),
         isLogEnabled: Bool = false
     ) {
@@ -180,8 +188,53 @@ public struct ServiceConfiguration: Sendable {
         self.decoder = decoder
         self.dispatchQueue = dispatchQueue
         self.multipathServiceType = multipathServiceType
+        self.plugins = plugins
         self.timeout = timeout
         self.isLogEnabled = isLogEnabled
+    }
+
+    /// Creates a configuration with a ``ResponseCache`` that has the capacities of a `URLCache`.
+    ///
+    /// The cache keeps nothing in the `URLCache` itself. What it keeps on the disk is in the folder
+    /// `AtomNetworking.ResponseCache` of the user's caches. Endpoints say whether they use it: ``Requestable/caching``.
+    ///
+    /// <!-- given: import AtomNetworking
+    /// import Foundation -->
+    /// ```swift
+    /// let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 64 << 20)  // bytes
+    /// let configuration = ServiceConfiguration(cache: cache)
+    /// ```
+    @_disfavoredOverload
+    public init(
+        authenticationMethod: AuthenticationMethod = .none,
+        cache: URLCache?,
+        configuration: SessionConfiguration = .ephemeral,
+        decoder: JSONDecoder = JSONDecoder(),
+        dispatchQueue: DispatchQueue = .main,
+        multipathServiceType: MultipathServiceType = .none,
+        plugins: [any AtomPlugin] = [],
+        timeout: ServiceTimeout = ServiceTimeout(),
+        isLogEnabled: Bool = false
+    ) {
+        self.init(
+            authenticationMethod: authenticationMethod, cache: cache.map { ResponseCache(asLargeAs: $0) },
+            configuration: configuration, decoder: decoder, dispatchQueue: dispatchQueue,
+            multipathServiceType: multipathServiceType, plugins: plugins, timeout: timeout,
+            isLogEnabled: isLogEnabled)
+    }
+}
+
+extension ResponseCache {
+    fileprivate convenience init(asLargeAs cache: URLCache) {
+        var disk: Disk?
+        if cache.diskCapacity > 0,
+            let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+        {
+            disk = Disk(
+                folder: caches.appendingPathComponent("AtomNetworking.ResponseCache", isDirectory: true),
+                capacity: Int64(cache.diskCapacity))
+        }
+        self.init(memory: max(cache.memoryCapacity, 0), disk: disk)
     }
 }
 

@@ -24,6 +24,13 @@ final class ProgressReporter: Sendable {
         state = Guarded(State(deliver: TransferProgress.onMainActor(handler)))
     }
 
+    /// One for another request of the same caller: it ends with its own request, and with this one.
+    func another() -> ProgressReporter { ProgressReporter { [self] in pass($0) } }
+
+    private init(_ deliver: @escaping @Sendable (TransferProgress) -> Void) { state = Guarded(State(deliver: deliver)) }
+
+    private func pass(_ progress: TransferProgress) { state.withLock { $0.deliver?(progress) } }
+
     /// Reports a progress, unless the last report was a moment ago.
     ///
     /// - Parameter isLast: Whether it is reported in any case.

@@ -44,6 +44,8 @@ final class RequestableQueueManager: Sendable {
     let timeout: ServiceTimeout
     let preparation: RequestPreparation
     private let signers: [any RequestSigner]
+    /// What requests go through before all else; `nil` for nothing.
+    let plugins: PluginChain?
     /// `nil` for none.
     let observers: ObserverChain?
 
@@ -63,6 +65,7 @@ final class RequestableQueueManager: Sendable {
         deadlines = DeadlineQueue(time: time)
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         signers = configuration.signers
+        plugins = PluginChain(configuration.plugins)
         log = configuration.log
         observers = ObserverChain.of(log.map { configuration.observers + [$0] } ?? configuration.observers)
         transport = configuration.transport ?? configuration.makeDefaultTransport()
@@ -106,7 +109,7 @@ final class RequestableQueueManager: Sendable {
     }
 
     /// What the system says of the network.
-    private static var systemConnectivity: (any ConnectivityMonitor)? {
+    static var systemConnectivity: (any ConnectivityMonitor)? {
         #if canImport(Network) && !os(watchOS)
             SystemConnectivity()
         #else

@@ -7,7 +7,10 @@ final class FirstValue<T: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
-    var isSettled: Bool { state.withLock { $0.value != nil } }
+    var isSettled: Bool { known != nil }
+
+    /// The value, if there is one.
+    var known: T? { state.withLock { $0.value } }
 
     /// - Returns: Whether it is the first value.
     @discardableResult

@@ -233,7 +233,7 @@ extension TransferError {
         case .destinationUnusable, .writingFailed, .bodyLengthChanged: .fileProblem
         case .bodyFailed: underlyingError.flatMap(AtomError.Situation.init(cause:)) ?? .other
         case .incompleteResponse, .unexpectedMediaType, .notUTF8, .repeatedPage: .serverProblem
-        case .bodyNotRepeatable, .tooLarge: .other
+        case .bodyNotRepeatable, .tooLarge, .answeredByPlugin: .other
         }
     }
 }

@@ -51,6 +51,8 @@ public struct TransferError: Error {
         case notUTF8
         /// A list of pages leads back to a page that was asked for before.
         case repeatedPage
+        /// An ``AtomPlugin`` has answered a download or a stream itself, and only the server has a file or a stream.
+        case answeredByPlugin
     }
 
     package init(

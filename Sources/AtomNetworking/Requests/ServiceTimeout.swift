@@ -60,6 +60,12 @@ struct RequestTimeouts: Sendable {
         totalNanoseconds = total.nanoseconds
     }
 
+    /// The total limited to a duration, which is rounded for texts.
+    func ending(within duration: Duration) -> RequestTimeouts {
+        let end = max(duration.brief, .milliseconds(1))
+        return end < total ? RequestTimeouts(idle: idle, total: end) : self
+    }
+
     /// What is left after so much of it.
     func shortened(by duration: Duration) -> RequestTimeouts {
         duration > .zero ? RequestTimeouts(idle: idle, total: max(total - duration, .milliseconds(1))) : self

@@ -44,17 +44,31 @@ final class EventSource: @unchecked Sendable {
     func open(
         isAgain: Bool = false, isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> AtomResponse {
-        let request = isAgain ? request.following(RetryPolicy.none) : request
-        let place = HeaderItem(name: "Last-Event-ID", value: lastEventID)
-        let fields = lastEventID.isEmpty ? fields : fields + [place]
-        let handle = manager.openStream(request, fields: fields, after: self.handle?.stream)
-        let head: AtomResponse
+        let handle = connect(isAgain: isAgain)
         do {
-            head = try await handle.stream.head()
+            return try await head(of: handle)
         } catch {
             AtomNotification.announceRefusal(error, on: manager.dispatchQueue)
             throw error
         }
+    }
+
+    /// Sends the request.
+    ///
+    /// - Parameter duration: The longest time until the head.
+    func connect(isAgain: Bool = false, within duration: Duration? = nil) -> StreamHandle {
+        var request = isAgain ? request.following(RetryPolicy.none) : request
+        if let duration { request.timeouts = request.timeouts.ending(within: duration) }
+        let place = HeaderItem(name: "Last-Event-ID", value: lastEventID)
+        let fields = lastEventID.isEmpty ? fields : fields + [place]
+        return manager.openStream(request, fields: fields, after: handle?.stream)
+    }
+
+    /// Waits for the head of a connection.
+    func head(
+        of handle: StreamHandle, isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AtomError) -> AtomResponse {
+        let head = try await handle.stream.head()
         self.head = head
         if head.statusCode == 204 {
             self.handle = nil

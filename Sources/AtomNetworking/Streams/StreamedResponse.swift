@@ -230,6 +230,14 @@ final class StreamedResponse: ResponseDestination {
 
     var tenure: Tenure? { state.withLock { $0.tenure } }
 
+    /// How far the request got.
+    var delivery: AtomError.Delivery {
+        let (isOpen, end, exchange) = state.withLock { ($0.head != nil, $0.end, $0.exchange) }
+        if isOpen { return .answered }
+        if case .failure(let error)? = end { return error.delivery }
+        return exchange?.delivery ?? .maybeSent
+    }
+
     /// Whether another request may go on with it: nobody has signed in or out, or taken the session over.
     var mayGoOn: Bool {
         guard let session, let tenure else { return true }
