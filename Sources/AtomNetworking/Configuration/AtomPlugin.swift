@@ -26,7 +26,8 @@ public protocol AtomPlugin: Sendable {
     ///   - next: Sends a request on: to the next plugin, and from the last one to the server.
     /// - Returns: The response that the caller gets. For a download or a stream it has no body, and a plugin that has
     ///   none of `next` fails with ``TransferError/Reason/answeredByPlugin``.
-    /// - Throws: What the caller gets as it is.
+    /// - Throws: What the caller gets as it is. A plugin that sends a request again must not throw an error with
+    ///   ``AtomError/Delivery/notSent`` if an earlier one may have been received.
     nonisolated(nonsending) func send(
         _ requestable: any Requestable, next: NextHandler
     ) async throws(AtomError) -> AtomResponse

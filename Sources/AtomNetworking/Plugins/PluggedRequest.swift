@@ -90,8 +90,9 @@ final class PluggedRequest: RunningRequest, DeadlineBearer, @unchecked Sendable 
     /// Begins in a task with the caller's priority and task-local values; called once.
     func start(_ chain: PluginChain) {
         setAlarm()
+        // No closure: with a list of captures it leaves the plugins' actor, and the order is lost (Swift 6.2 and 6.3).
+        let inside = NextHandler(send)
         let task = Task { @PluginOrder [self] in
-            let inside = NextHandler { [self] (requestable) throws(AtomError) in try await send(requestable) }
             await chain.send(requestable, inside: inside) { [self] outcome in end { $0.checked(outcome) } }
         }
         let isOver = state.withLock { state in
@@ -123,13 +124,13 @@ extension PluggedRequest {
     /// - Returns: `nil` if the caller has been told.
     private func start(_ requestable: any Requestable) throws(AtomError) -> (any PluggedExchange)? {
         let now = manager.time.now
-        let (sender, rest) = state.withLock { state in
+        let (sender, rest, reach) = state.withLock { state in
             if !state.isOver { state.starting += 1 }
-            return (state.sender, now.duration(to: state.deadline))
+            return (state.sender, now.duration(to: state.deadline), state.reach)
         }
         guard let sender else { return nil }
         do throws(AtomError) {
-            guard rest > .zero else { throw timedOut(.notSent, requestable, at: now) }
+            guard rest > .zero else { throw timedOut(reach, requestable, at: now) }
             return try sender.start(requestable, within: rest)
         } catch {
             state.withLock { $0.starting -= 1 }
