@@ -199,9 +199,10 @@ public struct ServiceConfiguration: Sendable {
     /// `AtomNetworking.ResponseCache` of the user's caches. Endpoints say whether they use it: ``Requestable/caching``.
     ///
     /// <!-- given: import AtomNetworking
-    /// import Foundation -->
+    /// import Foundation
+    /// -->
     /// ```swift
-    /// let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 64 << 20)  // bytes
+    /// let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 64 << 20, diskPath: nil)  // bytes
     /// let configuration = ServiceConfiguration(cache: cache)
     /// ```
     @_disfavoredOverload
