@@ -85,7 +85,8 @@ struct CacheStorageTests {
         #expect(await call.told().hasPrefix("one from the cache"))
         await first.configuration.cache?.settle()
         #expect(storage.groups.count == 1 && storage.groups != before)
-        let other = try session(storage, tokens: RecordingTokens(.issued(1)))
+        let other = try session(storage, tokens: RecordingTokens(.issued(1, life: 9_000)))
+        other.time.advance(by: .seconds(3_600))
         #expect(await other.atom.call(CachedEndpoint()).told().hasPrefix("one from the cache"))
     }
 
