@@ -12,7 +12,8 @@ struct PluginsOnTheWireTests {
     private func server() throws -> LoopbackServer {
         try LoopbackServer { request in
             guard request["X-App-Proof"] == "7" else { return .text("no proof", status: 403) }
-            return request.path == "/events" ? .text("data: one\n\n", headers: Self.events) : .text("one\ntwo\n")
+            return request.path == "/events"
+                ? .chunked([Data("data: one\n\n".utf8)], headers: Self.events) : .text("one\ntwo\n")
         }
     }
 
