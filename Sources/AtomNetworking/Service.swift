@@ -301,17 +301,26 @@ public final class Service: Sendable {
         }
     }
 
-    /// Nobody joins a request whose progress is asked for, and no cache has a response to it.
     @inline(__always)
     func run(
         _ request: consuming PreparedRequest, of requestable: any Requestable, listener: Exchange.Listener,
         progress: ProgressReporter?
     ) -> any RunningRequest {
-        if let caching, progress == nil { return caching.begin(request, requestable.caching, listener: listener) }
-        guard request.sharesIdenticalRequests, progress == nil else {
+        // Nobody joins a request whose progress is asked for.
+        guard caching != nil || request.sharesIdenticalRequests && progress == nil else {
             return manager.run(request, listener: listener, progress: progress)
         }
-        return sharing.begin(request, listener: listener)
+        return runAround(request, of: requestable, listener: listener, progress: progress)
+    }
+
+    /// Apart from the one before, which most requests run for nothing of this.
+    @inline(never)
+    private func runAround(
+        _ request: consuming PreparedRequest, of requestable: any Requestable, listener: Exchange.Listener,
+        progress: ProgressReporter?
+    ) -> any RunningRequest {
+        caching?.begin(request, requestable.caching, listener: listener, progress: progress)
+            ?? sharing.begin(request, listener: listener)
     }
 
     /// Refuses a request for what its call, and not its endpoint, asks for.
@@ -341,7 +350,9 @@ public final class Service: Sendable {
     /// Reads the endpoint and starts the request, or tells the listener why that isn't possible.
     private func start(_ listener: Exchange.Listener, progress: ProgressReporter? = nil) -> ServiceTask {
         do {
-            if let chain = manager.plugins { return ServiceTask(try plug(progress, chain, of: nil, listener: listener)) }
+            if let chain = manager.plugins {
+                return ServiceTask(try plug(progress, chain, of: nil, listener: listener))
+            }
             return ServiceTask(
                 run(try manager.prepare(requestable), of: requestable, listener: listener, progress: progress))
         } catch {

@@ -35,17 +35,20 @@ final class CachedRequest: EventTeller, DeadlineBearer, @unchecked Sendable {
     private let request: PreparedRequest
     private let policy: CachePolicy
     let key: CacheKey
+    /// Of a request that is sent in any case.
+    private let progress: ProgressReporter?
     private let caching: RequestCaching
     private let startedAt: MonotonicInstant
     private let state: Guarded<State>
 
     init(
         _ request: PreparedRequest, _ policy: CachePolicy, _ key: CacheKey, listener: Exchange.Listener,
-        caching: RequestCaching
+        progress: ProgressReporter? = nil, caching: RequestCaching
     ) {
         self.request = request
         self.policy = policy
         self.key = key
+        self.progress = progress
         self.caching = caching
         startedAt = caching.manager.time.now
         state = Guarded(State(listener: listener))
@@ -81,7 +84,10 @@ extension CachedRequest {
     private func limitLook() { manager.deadlines.set(startedAt + Self.longestLook, for: self, number: 1) }
 
     private func load(_ group: String) {
-        caching.cache.load(key, in: group, note: { [caching] in caching.note($0) }) { [self] in found($0) }
+        caching.cache.load(key, in: group, note: { [caching] in caching.note($0) }) { [self] kept in
+            // Not on the cache's queue: the app's signers and observers may take their time.
+            DispatchQueue(label: "AtomNetworking.kept", qos: .userInitiated).async { [self] in found(kept) }
+        }
     }
 
     func deadlinePassed(at now: MonotonicInstant) { found(nil) }
@@ -163,7 +169,7 @@ extension CachedRequest {
         let sentAt = moment
         request.timeouts = request.timeouts.shortened(by: startedAt.duration(to: sentAt.instant))
         let listener = Exchange.Listener.completion { [self] in answered($0, about: kept, sentAt: sentAt) }
-        let running = caching.run(request, listener: listener, of: policy.isOff ? nil : tenure)
+        let running = caching.run(request, listener: listener, of: policy.isOff ? nil : tenure, progress: progress)
         let isCancelled = state.withLock { state in
             // It may have ended inside its start.
             if state.stage == .asking { state.running = running }
@@ -200,9 +206,10 @@ extension CachedRequest {
         if statusCode == 304, case .success = outcome, let kept {
             // What else the server speaks of is not known.
             guard isForThis,
-                let fresh = kept.freshened(
+                var fresh = kept.freshened(
                     by: response.headerFields, requestedAt: sentAt.date, receivedAt: now)
             else { return ask(about: nil) }
+            fresh.exchangeInstant = response.record?.startedAt
             keep(fresh, at: now)
             return use(fresh, from: .revalidatedCache(age: fresh.age(at: now)))
         }
@@ -227,7 +234,7 @@ extension CachedRequest {
                 StoredResponse(
                     address: key.address, statusCode: statusCode, headerFields: CachePolicy.kept(fields),
                     body: response.data, varying: key.varying(names), requestedAt: sentAt.date, receivedAt: now.date,
-                    receivedInstant: now.instant), for: key, request)
+                    receivedInstant: now.instant, exchangeInstant: response.record?.startedAt), for: key, request)
         }
         // What the server says now is something else, unless it is in trouble.
         if kept != nil, statusCode < 500 { forget() }

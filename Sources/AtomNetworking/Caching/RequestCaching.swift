@@ -30,25 +30,30 @@ final class RequestCaching: Sendable {
     deinit { watch?.end() }
 
     /// Answers a request from the cache, or starts or queues it, before it returns; only a disk is waited for.
+    ///
+    /// - Parameter progress: With one, nothing is answered from the cache.
     func begin(
-        _ request: consuming PreparedRequest, _ caching: ResponseCaching, listener: Exchange.Listener
+        _ request: consuming PreparedRequest, _ caching: ResponseCaching, listener: Exchange.Listener,
+        progress: ProgressReporter?
     ) -> any RunningRequest {
-        let policy = CachePolicy(caching, method: request.method, headerFields: request.headerFields)
+        let policy = CachePolicy(
+            progress == nil ? caching : .disabled, method: request.method, headerFields: request.headerFields)
         let mayChange = CachePolicy.isUnsafe(request.method)
         guard !policy.isOff || mayChange, let key = key(for: request) else {
-            return run(request, listener: listener, of: nil)
+            return run(request, listener: listener, of: nil, progress: progress)
         }
-        let call = CachedRequest(request, policy, key, listener: listener, caching: self)
+        let call = CachedRequest(request, policy, key, listener: listener, progress: progress, caching: self)
         call.start()
         return call
     }
 
     /// Sends a request, shared if it may be.
     func run(
-        _ request: consuming PreparedRequest, listener: Exchange.Listener, of tenure: Tenure?
+        _ request: consuming PreparedRequest, listener: Exchange.Listener, of tenure: Tenure?,
+        progress: ProgressReporter?
     ) -> any RunningRequest {
-        guard request.sharesIdenticalRequests else {
-            guard let tenure else { return manager.run(request, listener: listener) }
+        guard request.sharesIdenticalRequests, progress == nil else {
+            guard let tenure else { return manager.run(request, listener: listener, progress: progress) }
             return manager.run(request, listener: listener, of: manager.cookies.give(to: tenure).0, isShared: true)
         }
         return sharing.begin(request, listener: listener, of: tenure)
@@ -147,7 +152,11 @@ extension RequestCaching {
         cache.remove([key.address], of: key.owner, in: place(for: key, request).group)
     }
 
-    func note(_ text: String) { manager.log?.note(text) }
+    /// The app's log may take its time, and others wait for the cache.
+    func note(_ text: String) {
+        guard let log = manager.log else { return }
+        DispatchQueue(label: "AtomNetworking.note").async { log.note(text) }
+    }
 
     /// Whoever was signed in has gone, or somebody has signed in.
     private func personHasGone(from tenure: Tenure) {

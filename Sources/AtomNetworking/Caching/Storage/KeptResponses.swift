@@ -14,6 +14,8 @@ struct KeptResponses: Sendable {
     private let capacity: Int
     /// The size in bytes.
     private(set) var size = 0
+    /// What was removed, to be released outside the lock: the memory of a body may be the app's.
+    private var removed: [StoredResponse] = []
     /// How often what was signed has been forgotten: what was asked for before isn't kept.
     private(set) var epoch = 0
 
@@ -32,9 +34,11 @@ struct KeptResponses: Sendable {
 
     /// Keeps a response in place of those that it is an update of.
     ///
-    /// - Returns: Whether it may be kept at all: its person has not gone since the request began.
+    /// - Returns: Whether it is news, and may be kept at all: its person has not gone since the request began.
     mutating func put(_ response: StoredResponse, for key: CacheKey) -> Bool {
         guard key.owner == nil || key.epoch == epoch else { return false }
+        // Those who share an exchange bring the same.
+        if let instant = response.exchangeInstant, self.response(for: key)?.exchangeInstant == instant { return false }
         remove(at: [Array(key.address.utf8)]) { $0.owner == key.owner && key.matches($0.response) }
         let size = response.headerFields.reduce(response.body.count + 512) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
@@ -67,6 +71,7 @@ struct KeptResponses: Sendable {
             list.removeAll { entry in
                 guard shouldRemove(entry) else { return false }
                 size -= entry.size
+                removed.append(entry.response)
                 return true
             }
             entries[address] = list.isEmpty ? nil : list
@@ -86,6 +91,12 @@ struct KeptResponses: Sendable {
 
     mutating func removeAll() {
         epoch += 1
-        (entries, size) = ([:], 0)
+        remove(at: Array(entries.keys)) { _ in true }
+    }
+
+    /// What was removed since the last call.
+    mutating func takeRemoved() -> [StoredResponse] {
+        defer { removed = [] }
+        return removed
     }
 }

@@ -68,7 +68,7 @@ public final class ResponseCache: Sendable {
     ///
     /// A response that is on its way isn't kept, if it was asked for with a credential.
     public func removeAll() async {
-        memory.withLock { $0.removeAll() }
+        change { $0.removeAll() }
         if let storage { queue.async { try? storage.removeAll(except: nil) } }
         await settle()
     }
@@ -92,6 +92,14 @@ extension ResponseCache {
 
     /// How many responses are in memory, and their size in bytes.
     var extent: (count: Int, size: Int) { memory.withLock { ($0.count, $0.size) } }
+
+    private func change<T: Sendable>(_ body: (inout KeptResponses) -> T) -> T {
+        let (result, removed) = memory.withLock { memory in
+            let result = body(&memory)
+            return (result, memory.takeRemoved())
+        }
+        return withExtendedLifetime(removed) { result }
+    }
 
     /// What memory has for a request.
     func response(for key: CacheKey) -> StoredResponse? { memory.withLock { $0.response(for: key) } }
@@ -118,7 +126,7 @@ extension ResponseCache {
             } catch {
                 note("A kept response can't be read: \(Redaction.error(error).localizedDescription)")
             }
-            if let response = found, !key.matches(response) || !memory.withLock({ $0.put(response, for: key) }) {
+            if let response = found, !key.matches(response) || !change({ $0.put(response, for: key) }) {
                 found = nil
             }
             completion(found)
@@ -131,7 +139,7 @@ extension ResponseCache {
     func keep(
         _ response: StoredResponse, for key: CacheKey, in group: String?, note: @escaping @Sendable (String) -> Void
     ) {
-        guard memory.withLock({ $0.put(response, for: key) }), let storage, let group else { return }
+        guard change({ $0.put(response, for: key) }), let storage, let group else { return }
         queue.async { [self] in
             // What was signed may have been removed meanwhile.
             guard key.owner == nil || key.epoch == epoch else { return }
@@ -147,7 +155,7 @@ extension ResponseCache {
     ///
     /// - Parameter group: Where the owner's are stored, if that is known.
     func remove(_ addresses: [String], of owner: Tenure?, in group: String?) {
-        memory.withLock { memory in
+        change { memory in
             for address in addresses { memory.remove(address, of: owner) }
         }
         guard let storage else { return }
@@ -172,7 +180,7 @@ extension ResponseCache {
     ///   - tenure: What signs: in memory the others stay.
     ///   - group: Where they are stored, if that is known.
     func forgetSigned(by tenure: Tenure, in group: String?, note: @escaping @Sendable (String) -> Void) {
-        memory.withLock { $0.forgetSigned(by: tenure) }
+        change { $0.forgetSigned(by: tenure) }
         guard let storage, storesSigned else { return }
         queue.async {
             do {

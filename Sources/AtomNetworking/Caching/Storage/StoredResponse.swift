@@ -15,6 +15,8 @@ struct StoredResponse: Sendable, Equatable {
     var receivedAt: Date
     /// When it came to this process; `nil` if it came to another one.
     var receivedInstant: MonotonicInstant?
+    /// When the exchange began that has brought it, also for others; `nil` if that was in another process.
+    var exchangeInstant: MonotonicInstant?
 }
 
 // Age and freshness.
