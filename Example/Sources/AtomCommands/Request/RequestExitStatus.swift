@@ -83,7 +83,7 @@ enum RequestExitStatus: Int32, CaseIterable {
             case .bodyFailed, .bodyLengthChanged, .destinationUnusable, .noSpace, .writingFailed: .fileFailed
             case .incompleteResponse: .incomplete
             case .tooLarge: .tooLarge
-            case .bodyNotRepeatable, .unexpectedMediaType, .notUTF8, .repeatedPage: .failure
+            case .bodyNotRepeatable, .unexpectedMediaType, .notUTF8, .repeatedPage, .answeredByPlugin: .failure
             @unknown default: .failure
             }
     }
