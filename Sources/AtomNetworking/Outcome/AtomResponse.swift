@@ -36,7 +36,7 @@ public struct AtomResponse: Sendable {
     /// <!-- given the airline -->
     /// ```swift
     /// let page = try await atom.enqueue(Departures(airport: "SEA")).resume(decoding: [Flight].self)
-    /// if case .cache(let age, isStale: true) = page.response.source { print("You are offline; \(age) old.") }
+    /// if case .cache(let age, isStale: true) = page.response.source { print("Perhaps out of date: \(age) old.") }
     /// ```
     public var source: Source { record?.first?.source ?? .server }
 
