@@ -196,9 +196,9 @@ extension Atom {
     /// Ends the session and empties the store.
     ///
     /// Requests that wait for the session fail. The result of a refresh isn't waited for, and nothing of the session is
-    /// stored. Requests on the wire continue. The call returns when the store is empty. The token is revoked at
-    /// ``BearerAuthentication/revocationEndpoint``, and so are tokens that a refresh returns later; the call doesn't
-    /// wait for that.
+    /// stored. Requests on the wire continue. The call returns when the store is empty, and what the cache has kept of
+    /// the session is removed. The token is revoked at ``BearerAuthentication/revocationEndpoint``, and so are tokens
+    /// that a refresh returns later; the call doesn't wait for that.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with ``AuthenticationError/noSession(delivery:)`` when this service
     ///   doesn't sign with bearer tokens, and ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the

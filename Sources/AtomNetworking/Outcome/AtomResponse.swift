@@ -25,7 +25,7 @@ public struct AtomResponse: Sendable {
     public enum Source: Sendable, Hashable {
         /// The server has sent it for this request.
         case server
-        /// The service's cache had it, and nobody has asked the server; it may be stale by now.
+        /// The service's cache had it, and the server wasn't asked, or couldn't be; then it may be stale.
         case cache(age: Duration, isStale: Bool)
         /// The service's cache had it, and the server has said that it still holds.
         case revalidatedCache(age: Duration)

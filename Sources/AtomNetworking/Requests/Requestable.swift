@@ -115,9 +115,11 @@ public protocol Requestable: RequestableDefaults {
 
     /// How the request uses the service's cache; ``ResponseCaching/disabled`` by default.
     ///
+    /// It is read for each `resume`, so that a flag can switch the cache off. Adapters don't change it.
+    ///
     /// <!-- given the airline -->
     /// ```swift
-    /// var caching: ResponseCaching { isPinned ? .whileCacheFresh : .disabled }
+    /// var caching: ResponseCaching { .whileCacheFresh(staleIfError: .seconds(86_400)) }
     /// ```
     var caching: ResponseCaching { get }
 

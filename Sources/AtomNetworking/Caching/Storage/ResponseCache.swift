@@ -8,7 +8,8 @@ import Foundation
 ///
 /// <!-- given the airline -->
 /// ```swift
-/// configuration.cache = ResponseCache(disk: .init(folder: folder))
+/// let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
+/// configuration.cache = ResponseCache(disk: .init(folder: caches.appendingPathComponent("airline")))
 /// ```
 public final class ResponseCache: Sendable {
     /// Where responses are kept that outlive the process.
