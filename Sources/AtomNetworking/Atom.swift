@@ -189,8 +189,13 @@ extension Atom {
     public func signIn(with credential: TokenCredential) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
-        try await session.signIn(with: credential, for: manager)
-        await caching?.cache.settle()
+        do {
+            try await session.signIn(with: credential, for: manager)
+        } catch {
+            await keptResponsesHaveGone()
+            throw error
+        }
+        await keptResponsesHaveGone()
     }
 
     /// Ends the session and empties the store.
@@ -225,8 +230,18 @@ extension Atom {
     ///   ``BearerAuthentication/revocationEndpoint``.
     public func signOut(waitingForRevocation waits: Bool) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
-        try await session.signOut(for: manager, waitingForRevocation: waits)
-        await caching?.cache.settle()
+        do {
+            try await session.signOut(for: manager, waitingForRevocation: waits)
+        } catch {
+            await keptResponsesHaveGone()
+            throw error
+        }
+        await keptResponsesHaveGone()
+    }
+
+    /// Waits until what somebody's credential was needed for is off the disk, unless that hangs.
+    private func keptResponsesHaveGone() async {
+        await caching?.cache.settle(within: .seconds(5), of: manager.time)
     }
 }
 

@@ -319,8 +319,8 @@ public final class Service: Sendable {
         _ request: consuming PreparedRequest, of requestable: any Requestable, listener: Exchange.Listener,
         progress: ProgressReporter?
     ) -> any RunningRequest {
-        caching?.begin(request, requestable.caching, listener: listener, progress: progress)
-            ?? sharing.begin(request, listener: listener)
+        if let caching { return caching.begin(request, requestable.caching, listener: listener, progress: progress) }
+        return sharing.begin(request, listener: listener)
     }
 
     /// Refuses a request for what its call, and not its endpoint, asks for.

@@ -22,6 +22,8 @@ final class CachedRequest: EventTeller, DeadlineBearer, @unchecked Sendable {
     private struct State {
         var stage = Stage.looking
         var isCancelled = false
+        /// How often something was sent.
+        var sends = 0
         /// What was sent last, until its outcome.
         var running: (any RunningRequest)?
         /// Until it is told.
@@ -37,18 +39,21 @@ final class CachedRequest: EventTeller, DeadlineBearer, @unchecked Sendable {
     let key: CacheKey
     /// Of a request that is sent in any case.
     private let progress: ProgressReporter?
+    /// Whether somebody waits for it, and observers hear of what they get.
+    private let isOfCaller: Bool
     private let caching: RequestCaching
     private let startedAt: MonotonicInstant
     private let state: Guarded<State>
 
     init(
         _ request: PreparedRequest, _ policy: CachePolicy, _ key: CacheKey, listener: Exchange.Listener,
-        progress: ProgressReporter? = nil, caching: RequestCaching
+        progress: ProgressReporter? = nil, isOfCaller: Bool = true, caching: RequestCaching
     ) {
         self.request = request
         self.policy = policy
         self.key = key
         self.progress = progress
+        self.isOfCaller = isOfCaller
         self.caching = caching
         startedAt = caching.manager.time.now
         state = Guarded(State(listener: listener))
@@ -81,7 +86,9 @@ extension CachedRequest {
         }
     }
 
-    private func limitLook() { manager.deadlines.set(startedAt + Self.longestLook, for: self, number: 1) }
+    private func limitLook() {
+        manager.deadlines.set(startedAt + min(Self.longestLook, request.timeouts.total), for: self, number: 1)
+    }
 
     private func load(_ group: String) {
         caching.cache.load(key, in: group, note: { [caching] in caching.note($0) }) { [self] kept in
@@ -102,21 +109,33 @@ extension CachedRequest {
         guard isFirst else { return }
         manager.deadlines.remove(self, number: 2)
         let now = moment
+        // Since the look its person may have gone.
+        let kept = kept.flatMap { caching.isStillOf(key, request) ? $0 : nil }
         switch policy.decision(on: kept, at: now) {
         case .use(let isStale, let revalidates):
-            // Between the look and now its person may have gone: the exchange says so.
-            guard let kept, caching.isStillOf(key, request) else { return send(request, about: nil) }
+            guard let kept else { break }
             use(kept, from: .cache(age: kept.age(at: now), isStale: isStale))
             if revalidates { caching.revalidate(kept, for: self) }
         case .revalidate(let conditions): send(request.asking(conditions), about: kept)
-        case .ask: send(request, about: kept)
+        case .ask: send(request.asking([]), about: kept)
         case .refuse:
+            observe()
             let error = AtomError.session(
                 URLError(
                     .resourceUnavailable, "The cache has no response that may be used, and nothing may be sent",
                     delivery: .notSent))
-            settle(.failure(error.noting(about(attempts: 0))))
+            let request = AtomError.Request(
+                method: request.method, address: key.address, finalAddress: nil, attempts: 0,
+                duration: startedAt.duration(to: manager.time.now))
+            settle(.failure(error.noting(request)))
         }
+    }
+
+    /// Observers hear of a request that is not sent; what is sent has events of its own.
+    private func observe() {
+        guard isOfCaller, let observation = manager.observation(of: request) else { return }
+        state.withLock { $0.observation = observation }
+        tellDescribed()
     }
 
     /// Tells a kept response.
@@ -131,48 +150,47 @@ extension CachedRequest {
         let isAcceptable = request.acceptableStatusCodes.contains(kept.statusCode)
         let outcome: Result<AtomResponse, AtomError> =
             isAcceptable ? .success(response) : .failure(.response(response).about(response, until: manager.time.now))
-        if let observation = manager.observation(of: request) {
-            state.withLock { $0.observation = observation }
-            tellDescribed()
-            tell(
-                .cached(
-                    ReceivedHead(
-                        TransportResponse(statusCode: kept.statusCode, headerFields: response.headerFields), attempt: 0),
-                    source), at: manager.time.now)
-        }
+        observe()
+        tell(
+            .cached(
+                ReceivedHead(
+                    TransportResponse(statusCode: kept.statusCode, headerFields: response.headerFields), attempt: 0),
+                source), at: manager.time.now)
         settle(outcome)
-    }
-
-    private func about(attempts: Int) -> AtomError.Request {
-        AtomError.Request(
-            method: request.method, address: key.address, finalAddress: nil, attempts: attempts,
-            duration: startedAt.duration(to: manager.time.now))
     }
 }
 
 // MARK: - What is asked for
 
 extension CachedRequest {
-    /// The same request for another listener.
+    /// The same request behind the caller's back.
     func again(_ listener: @escaping Exchange.Completion) -> CachedRequest {
-        CachedRequest(request, policy, key, listener: .completion(listener), caching: caching)
+        CachedRequest(request, policy, key, listener: .completion(listener), isOfCaller: false, caching: caching)
     }
 
     /// Asks the server, and whether this still holds if there is something.
     func ask(about kept: StoredResponse?) {
         state.withLock { $0.stage = .asking }
-        send(kept.map { request.asking($0.conditions) } ?? request, about: kept)
+        send(policy.isOff ? request : request.asking(kept?.conditions ?? []), about: kept)
     }
 
     private func send(_ request: PreparedRequest, about kept: StoredResponse?) {
         var request = request
         let sentAt = moment
-        request.timeouts = request.timeouts.shortened(by: startedAt.duration(to: sentAt.instant))
+        let waited = startedAt.duration(to: sentAt.instant)
+        // Callers with different deadlines would share nothing.
+        if !request.sharesIdenticalRequests {
+            request.timeouts = request.timeouts.ending(within: request.timeouts.total - waited)
+        }
+        let number = state.withLock { state in
+            state.sends += 1
+            return state.sends
+        }
         let listener = Exchange.Listener.completion { [self] in answered($0, about: kept, sentAt: sentAt) }
         let running = caching.run(request, listener: listener, of: policy.isOff ? nil : tenure, progress: progress)
         let isCancelled = state.withLock { state in
-            // It may have ended inside its start.
-            if state.stage == .asking { state.running = running }
+            // It may have ended inside its start, and another one have followed.
+            if state.stage == .asking, state.sends == number { state.running = running }
             return state.isCancelled
         }
         if isCancelled { running.cancel() }
@@ -228,7 +246,7 @@ extension CachedRequest {
                 return keep(fresh, at: now)
             }
         } else if policy.keeps(statusCode, fields, receivedAt: now.date), let names = CachePolicy.varying(fields),
-            !names.contains("cookie") || caching.hasSameCookies(key, request)
+            !names.contains("cookie") || response.record?.first?.cookie == key.cookie
         {
             return caching.keep(
                 StoredResponse(
@@ -266,6 +284,7 @@ extension CachedRequest {
         running?.cancel()
         guard isFirst else { return }
         manager.deadlines.remove(self, number: 2)
+        observe()
         settle(.failure(.cancelled(.notSent)))
     }
 

@@ -7,7 +7,9 @@ import Foundation
 final class RequestCaching: Sendable {
     private struct State {
         /// What is asked for behind the callers' backs.
-        var revalidations: Set<[UInt8]> = []
+        var revalidations: Set<CacheKey.Identity> = []
+        /// Whose session it was at the last request.
+        var lastTenure: Tenure?
         /// Where the session's responses are stored, by the tenure and the number of its access token.
         var place: (tenure: Tenure, tokenNumber: Int, group: String)?
     }
@@ -24,7 +26,7 @@ final class RequestCaching: Sendable {
         self.cache = cache
         self.sharing = sharing
         watch = sharing.manager.gate.map { SignOutWatch($0, of: sharing.manager) }
-        watch?.begin { [weak self] in self?.personHasGone(from: $0) }
+        watch?.begin { [weak self] in self?.personHasGone(to: $0) }
     }
 
     deinit { watch?.end() }
@@ -38,10 +40,9 @@ final class RequestCaching: Sendable {
     ) -> any RunningRequest {
         let policy = CachePolicy(
             progress == nil ? caching : .disabled, method: request.method, headerFields: request.headerFields)
-        let mayChange = CachePolicy.isUnsafe(request.method)
-        guard !policy.isOff || mayChange, let key = key(for: request) else {
-            return run(request, listener: listener, of: nil, progress: progress)
-        }
+        guard !policy.isOff || CachePolicy.isUnsafe(request.method),
+            let key = key(for: request) ?? (policy.isOnlyKept ? .ofNobody(request.target.absoluteString) : nil)
+        else { return run(request, listener: listener, of: nil, progress: progress) }
         let call = CachedRequest(request, policy, key, listener: listener, progress: progress, caching: self)
         call.start()
         return call
@@ -53,8 +54,9 @@ final class RequestCaching: Sendable {
         progress: ProgressReporter?
     ) -> any RunningRequest {
         guard request.sharesIdenticalRequests, progress == nil else {
-            guard let tenure else { return manager.run(request, listener: listener, progress: progress) }
-            return manager.run(request, listener: listener, of: manager.cookies.give(to: tenure).0, isShared: true)
+            return manager.run(
+                request, listener: listener, progress: progress, of: tenure.map { manager.cookies.give(to: $0).0 },
+                isShared: tenure != nil)
         }
         return sharing.begin(request, listener: listener, of: tenure)
     }
@@ -65,14 +67,33 @@ final class RequestCaching: Sendable {
         guard manager.session?.isInProvider != true,
             manager.session != nil || !manager.hasSigners || !request.takesSigners
         else { return nil }
-        let epoch = cache.epoch
-        let tenure = manager.tenure
+        var tenure = manager.tenure
+        noteDeparture(tenure)
+        // Before whose it is now: whoever goes in between keeps nothing.
+        let counts = cache.counts
+        tenure = manager.gate?.tenure ?? tenure
         if let person = request.tenure, !tenure.isSamePerson(as: person) { return nil }
         let isSigned = isSigned(request)
         let (given, cookie) = cookie(for: request.target, request.headerFields, of: tenure)
+        let query = request.target.pathAndQuery.split(separator: "?", maxSplits: 1).dropFirst().joined()
         return CacheKey(
             request.target.absoluteString, request.headerFields, cookie: cookie,
-            owner: { isSigned ? tenure.with(cookiesOf: .nobody) : $0 ? given : nil }, isSigned: isSigned, epoch: epoch)
+            // What is not signed is apart, whatever cookies it has.
+            of: isSigned ? tenure.with(cookiesOf: .nobody) : given.known(byCookies: true), isSigned: isSigned,
+            // A link may be signed itself, and an app's signers may say who asks.
+            hasCredential: isSigned || request.tenure != nil || manager.hasSigners && request.takesSigners
+                || Redaction.namesCredential(query),
+            counts: counts)
+    }
+
+    /// Somebody else's tokens are in the app's variable: nobody has told the session of a sign-out.
+    private func noteDeparture(_ tenure: Tenure) {
+        guard let session = manager.session, session.keeper.store == nil else { return }
+        let last = state.withLock { state in
+            defer { state.lastTenure = tenure }
+            return state.lastTenure
+        }
+        if let last, last.isSameSignIn(as: tenure), tenure.isAfterDeparture(since: last) { personHasGone(to: tenure) }
     }
 
     /// Whether the service's authentication method signs it.
@@ -92,18 +113,15 @@ final class RequestCaching: Sendable {
     ///
     /// - Parameter response: `nil` for one that is kept.
     func isStillOf(_ key: CacheKey, _ request: borrowing PreparedRequest, _ response: AtomResponse? = nil) -> Bool {
-        // Without a signature the cookies tell whose it is, and others may have been set since.
+        guard key.owner == nil || key.epoch == cache.counts.epoch else { return false }
         guard isSigned(request) else {
-            return hasSameCookies(key, request) && (key.owner == nil || key.epoch == cache.epoch)
+            // The cookies tell whose it is: those that it was sent with, and those of now.
+            let now = cookie(for: request.target, request.headerFields, of: manager.gate?.tenure ?? manager.tenure).1
+            return (now ?? request.headerFields["Cookie"]) == key.cookie
+                && response.map { $0.record?.first?.cookie == key.cookie } ?? true
         }
-        guard key.epoch == cache.epoch, manager.gate.map({ $0.tenure.with(cookiesOf: .nobody) == key.owner }) ?? true
-        else { return false }
+        guard manager.gate.map({ $0.tenure.with(cookiesOf: .nobody) == key.owner }) ?? true else { return false }
         return response.map { $0.tenure?.with(cookiesOf: .nobody) == key.owner } ?? true
-    }
-
-    /// Whether a request would have the same cookies now.
-    func hasSameCookies(_ key: CacheKey, _ request: borrowing PreparedRequest) -> Bool {
-        cookie(for: request.target, request.headerFields, of: manager.gate?.tenure ?? manager.tenure).1 == key.cookie
     }
 }
 
@@ -131,7 +149,7 @@ extension RequestCaching {
         guard tenure.with(cookiesOf: .nobody) == owner else { return .nowhere }
         let groups = state.withLock { state -> (now: String, before: [String]) in
             if let place = state.place, place.tenure == tenure, place.tokenNumber == number { return (place.group, []) }
-            let names = tokens.map { SHA256.hex("responses of \($0)") }
+            let names = tokens.map(Self.group)
             let last = state.place.flatMap {
                 $0.tenure.isSameSignIn(as: tenure) && $0.tenure.isSamePerson(as: tenure) ? $0.group : nil
             }
@@ -149,7 +167,7 @@ extension RequestCaching {
 
     /// Forgets what is kept for a request.
     func forget(_ key: CacheKey, _ request: borrowing PreparedRequest) {
-        cache.remove([key.address], of: key.owner, in: place(for: key, request).group)
+        cache.remove([key.address], in: place(for: key, request).group)
     }
 
     /// The app's log may take its time, and others wait for the cache.
@@ -159,10 +177,20 @@ extension RequestCaching {
     }
 
     /// Whoever was signed in has gone, or somebody has signed in.
-    private func personHasGone(from tenure: Tenure) {
-        let group = state.withLock { $0.place.take()?.group }
-        cache.forgetSigned(by: tenure, in: group) { [weak self] in self?.note($0) }
+    ///
+    /// - Parameter tenure: Of now.
+    private func personHasGone(to tenure: Tenure) {
+        let current = manager.gate?.tokens().map { Self.group(of: $0.tokens[0]) }
+        let last = state.withLock { state -> String? in
+            // A request of the next person may have come first.
+            guard let place = state.place, place.group != current else { return nil }
+            state.place = nil
+            return place.group
+        }
+        cache.forgetSigned(by: tenure, in: last) { [weak self] in self?.note($0) }
     }
+
+    private static func group(of token: String) -> String { SHA256.hex("responses of \(token)") }
 }
 
 // MARK: - Besides a caller
@@ -199,6 +227,6 @@ extension RequestCaching {
         }
         let targets = CachePolicy.invalidated(by: request.method, to: request.target, head)
         guard !targets.isEmpty else { return }
-        cache.remove(targets.map(\.absoluteString), of: key.owner, in: place(for: key, request).group)
+        cache.remove(targets.map(\.absoluteString), in: place(for: key, request).group)
     }
 }

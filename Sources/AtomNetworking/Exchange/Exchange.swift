@@ -84,8 +84,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         let startedAt = observation?.instant ?? manager.time.now
         signing = AttemptSigning(request, of: ticket?.tenure, by: manager)
         outcomes = OutcomeMaker(
-            acceptableStatusCodes: request.acceptableStatusCodes, acceptsNotModified: request.acceptsNotModified,
-            isSigned: signing.isSigned, startedAt: startedAt)
+            acceptableStatusCodes: request.acceptableStatusCodes, isSigned: signing.isSigned, startedAt: startedAt,
+            keeping: request.keeping)
         self.ticket = ticket
         let terms = ExchangeMachine.Terms(
             policy: signing.policy, isSigned: signing.isSigned, hasSession: manager.session != nil,
@@ -658,6 +658,14 @@ extension Exchange {
     ///
     /// - Parameter wire: The attempt that brought it; `nil` for the last one.
     private func response(_ head: TransportResponse, _ body: Data, of wire: AttemptOnWire?) -> AtomResponse {
+        if let wire, outcomes.keeping != .nothing {
+            return response(head, body, by: wire).noting(cookie: wire.request.headerFields["Cookie"])
+        }
+        return response(head, body, by: wire)
+    }
+
+    @inline(__always)
+    private func response(_ head: TransportResponse, _ body: Data, by wire: AttemptOnWire?) -> AtomResponse {
         // Nearly every request is a GET that is sent once.
         if let wire, wire.number == 1, wire.request.method == "GET" {
             return outcomes.response(head, body, from: wire.target, ExchangeStory(), of: wire.tenure, by: manager)

@@ -16,10 +16,9 @@ struct ExchangeStory: Sendable {
 /// Makes what the caller gets of what has arrived.
 struct OutcomeMaker: Sendable {
     let acceptableStatusCodes: ClosedRange<Int>
-    /// Whether a 304 is a success, whatever the endpoint says.
-    let acceptsNotModified: Bool
     let isSigned: Bool
     let startedAt: MonotonicInstant
+    let keeping: PreparedRequest.Keeping
 
     /// Whether a response is a success: for the endpoint, or for what the SDK itself has asked for.
     func accepts(
@@ -43,7 +42,7 @@ struct OutcomeMaker: Sendable {
     /// A part that nobody has asked for isn't the whole (RFC 9110 §15.3.7).
     private func isAcceptable(_ head: TransportResponse, to request: TransportRequest?) -> Bool {
         guard acceptableStatusCodes.contains(head.statusCode) else {
-            return acceptsNotModified && head.statusCode == 304
+            return keeping == .confirmation && head.statusCode == 304
         }
         return head.statusCode != 206 || request?.headerFields.contains("Range") == true
     }

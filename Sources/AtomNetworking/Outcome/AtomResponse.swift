@@ -46,7 +46,7 @@ public struct AtomResponse: Sendable {
     let tenure: Tenure?
 
     /// Which request it belongs to; `nil` for a response of the app's own.
-    let record: RequestRecord?
+    private(set) var record: RequestRecord?
 
     private(set) var notes: AttemptNotes?
 
@@ -70,6 +70,17 @@ public struct AtomResponse: Sendable {
         self.decoder = decoder
         self.tenure = tenure
         self.record = record
+    }
+
+    /// The same response with the `Cookie` field that its request was sent with.
+    func noting(cookie: String?) -> AtomResponse {
+        guard let record, let address else { return self }
+        var response = self
+        response.record = RequestRecord(
+            first: FirstAttempt(
+                method: record.first?.method ?? "GET", address: record.first?.address ?? address, cookie: cookie),
+            attempts: record.attempts, startedAt: record.startedAt, hasLeftOrigin: record.hasLeftOrigin)
+        return response
     }
 
     func replacing(data: Data) -> AtomResponse {

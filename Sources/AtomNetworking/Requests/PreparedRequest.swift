@@ -31,8 +31,17 @@ struct PreparedRequest: Sendable {
     private(set) var retrying: EndpointRetrying?
     /// The type of the endpoint, if somebody observes the request.
     let endpoint: Any.Type?
-    /// Whether a 304 is a success: the cache asks whether what it has still holds.
-    private(set) var acceptsNotModified = false
+    /// What a cache makes of the response.
+    enum Keeping {
+        /// There is none, or it doesn't matter to it.
+        case nothing
+        /// It may be kept.
+        case response
+        /// The same; and a 304, which says that what is kept still holds, is a success.
+        case confirmation
+    }
+
+    private(set) var keeping = Keeping.nothing
     /// For a link, whose response it was in, and for a page, whose the pages before are: it is sent for that person and
     /// for nobody else.
     var tenure: Tenure?
@@ -114,11 +123,11 @@ extension PreparedRequest {
         return request
     }
 
-    /// The same request with conditions, if there are any.
+    /// The same request with conditions, if there are any, for a response that may be kept.
     func asking(_ conditions: [HeaderItem]) -> PreparedRequest {
         var request = self
         for condition in conditions { request.set(condition.name, condition.value) }
-        request.acceptsNotModified = !conditions.isEmpty
+        request.keeping = conditions.isEmpty ? .response : .confirmation
         return request
     }
 

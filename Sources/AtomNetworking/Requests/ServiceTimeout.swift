@@ -65,9 +65,4 @@ struct RequestTimeouts: Sendable {
         let end = max(duration.brief, .milliseconds(1))
         return end < total ? RequestTimeouts(idle: idle, total: end) : self
     }
-
-    /// What is left after so much of it.
-    func shortened(by duration: Duration) -> RequestTimeouts {
-        duration > .zero ? RequestTimeouts(idle: idle, total: max(total - duration, .milliseconds(1))) : self
-    }
 }

@@ -7,7 +7,7 @@ struct SharingKey: Hashable, Sendable {
     private let fields: [UInt8]
     private let requiresAuthorization: Bool
     private let takesSigners: Bool
-    private let acceptsNotModified: Bool
+    private let keeping: PreparedRequest.Keeping
     private let acceptableStatusCodes: ClosedRange<Int>
     private let idleNanoseconds: Int64
     private let totalNanoseconds: Int64
@@ -23,7 +23,7 @@ struct SharingKey: Hashable, Sendable {
         target = request.target
         requiresAuthorization = request.requiresAuthorization
         takesSigners = request.takesSigners
-        acceptsNotModified = request.acceptsNotModified
+        keeping = request.keeping
         acceptableStatusCodes = request.acceptableStatusCodes
         idleNanoseconds = request.timeouts.idleNanoseconds
         totalNanoseconds = request.timeouts.totalNanoseconds

@@ -178,6 +178,7 @@ private struct EndpointCheck {
         "idempotency": Member(types: [Idempotency?.self, Idempotency.self], remedy: "an Idempotency?"),
         "sharesIdenticalRequests": Member(types: [Bool.self], remedy: "a Bool"),
         "allowsDeduplication": Member(types: [Bool.self], remedy: "a Bool"),
+        "caching": Member(types: [ResponseCaching.self], remedy: "a ResponseCaching"),
         "path": Member(types: [], remedy: "a function, func path() throws -> URLPath"),
     ]
 

@@ -3,33 +3,42 @@ struct CacheKey: Sendable {
     /// Whose it is; `nil` for a response that was asked for without a credential, which is everybody's.
     let owner: Tenure?
     let address: String
-    /// The service's cookies that the request would be sent with.
-    let cookie: String?
     /// The request's fields, with the cookies.
     private let fields: HeaderFields
     /// The names of those that may choose whose or what, though no `Vary` says so; in lower case and in order.
     private let choosing: [String]
-    /// How often the cache had forgotten what was signed when the request began.
+    /// The counts of the cache when the request began: see ``KeptResponses``.
     let epoch: Int
+    let changes: Int
 
-    /// - Parameter hasOwner: Whether the owner alone tells who asks, whatever the cookies say.
+    /// - Parameters:
+    ///   - isSigned: Whether the owner tells who asks, whatever the cookies say.
+    ///   - owner: Whose it is, if it is asked for with a credential.
+    ///   - hasCredential: Whether it has one beside its fields.
     init(
-        _ address: String, _ headerFields: HeaderFields, cookie: String?, owner: (_ hasCredential: Bool) -> Tenure?,
-        isSigned: Bool, epoch: Int
+        _ address: String, _ headerFields: HeaderFields, cookie: String?, of owner: Tenure, isSigned: Bool,
+        hasCredential: Bool, counts: (epoch: Int, changes: Int)
     ) {
         var fields = headerFields
         if let cookie { fields.append(name: "Cookie", value: cookie) }
-        let choosing = Set(fields.map { $0.name.lowercased() }).filter {
+        choosing = Set(fields.map { $0.name.lowercased() }).filter {
             !HTTPGrammar.isHarmlessFieldName($0) && !Self.ofOneCall.contains($0) && !(isSigned && $0 == "cookie")
         }
         .sorted()
-        self.owner = owner(choosing.contains { CredentialName.isOne($0) })
+        self.owner = hasCredential || choosing.contains { CredentialName.isOne($0) } ? owner : nil
         self.address = address
-        self.cookie = cookie
         self.fields = fields
-        self.choosing = choosing
-        self.epoch = epoch
+        (epoch, changes) = counts
     }
+
+    /// A key that finds nothing.
+    static func ofNobody(_ address: String) -> CacheKey {
+        CacheKey(
+            address, HeaderFields(), cookie: nil, of: .over, isSigned: false, hasCredential: true, counts: (-1, -1))
+    }
+
+    /// The `Cookie` field that it is sent with, as far as that is known.
+    var cookie: String? { fields["Cookie"] }
 
     /// What differs between two calls for the same: traces, and what the cache itself reads.
     private static let ofOneCall: Set<String> = [
@@ -38,10 +47,12 @@ struct CacheKey: Sendable {
         "sentry-trace", "priority", "idempotency-key", "date", "referer",
     ]
 
-    /// The fields that a response with this `Vary` is for, which has at least one line for each name.
+    /// The fields that a response with this `Vary` is for; a digest in place of each credential.
     func varying(_ names: [String]) -> [HeaderItem] {
-        Set(names).union(choosing).sorted().map {
-            HeaderItem(name: $0, value: fields.values(for: $0).joined(separator: ", "))
+        Set(names).union(choosing).sorted().map { name in
+            let value = fields.values(for: name).joined(separator: ", ")
+            let isSecret = CredentialName.isOne(name) && !value.isEmpty
+            return HeaderItem(name: name, value: isSecret ? SHA256.hex(value) : value)
         }
     }
 
@@ -55,8 +66,15 @@ struct CacheKey: Sendable {
     }
 
     /// What this and other requests for the same have in common.
-    var identity: [UInt8] {
-        Array(address.utf8) + varying([]).flatMap { Array("\n\($0.name): \($0.value)".utf8) }
+    var identity: Identity {
+        Identity(
+            owner: owner,
+            text: Array(([address] + varying([]).map { "\($0.name): \($0.value)" }).joined(separator: "\n").utf8))
+    }
+
+    struct Identity: Hashable, Sendable {
+        fileprivate let owner: Tenure?
+        fileprivate let text: [UInt8]
     }
 }
 

@@ -29,7 +29,7 @@ struct CachePolicy: Sendable {
     /// Whether what is kept may answer the request, and its response be kept.
     private let isPlain: Bool
     /// Whether the request is answered by what is kept, or not at all.
-    private let isOnlyKept: Bool
+    let isOnlyKept: Bool
 
     init(_ caching: ResponseCaching, method: String, headerFields: HeaderFields) {
         self.caching = caching

@@ -18,6 +18,11 @@ struct KeptResponses: Sendable {
     private var removed: [StoredResponse] = []
     /// How often what was signed has been forgotten: what was asked for before isn't kept.
     private(set) var epoch = 0
+    /// How often something was removed because it may have changed: what was asked for before isn't kept.
+    private(set) var changes = 0
+    /// The numbers of the last changes of URLs, and of all others.
+    private var changed: [[UInt8]: Int] = [:]
+    private var changedBefore = 0
 
     init(capacity: Int) { self.capacity = max(capacity, 0) }
 
@@ -32,11 +37,17 @@ struct KeptResponses: Sendable {
         return entries[address]?[index].response
     }
 
+    /// Whether a response may still be kept: its person has not gone since the request began, nor has it changed.
+    func isWanted(_ key: CacheKey) -> Bool {
+        (key.owner == nil || key.epoch == epoch)
+            && key.changes >= max(changedBefore, changed[Array(key.address.utf8)] ?? 0)
+    }
+
     /// Keeps a response in place of those that it is an update of.
     ///
-    /// - Returns: Whether it is news, and may be kept at all: its person has not gone since the request began.
+    /// - Returns: Whether it is news, and may be kept at all.
     mutating func put(_ response: StoredResponse, for key: CacheKey) -> Bool {
-        guard key.owner == nil || key.epoch == epoch else { return false }
+        guard isWanted(key) else { return false }
         // Those who share an exchange bring the same.
         if let instant = response.exchangeInstant, self.response(for: key)?.exchangeInstant == instant { return false }
         remove(at: [Array(key.address.utf8)]) { $0.owner == key.owner && key.matches($0.response) }
@@ -78,9 +89,14 @@ struct KeptResponses: Sendable {
         }
     }
 
-    /// Removes what an owner and everybody have of a URL.
-    mutating func remove(_ address: String, of owner: Tenure?) {
-        remove(at: [Array(address.utf8)]) { $0.owner == nil || $0.owner == owner }
+    /// Removes what there is of a URL, which may have changed for everybody.
+    mutating func remove(_ address: String) {
+        let address = Array(address.utf8)
+        remove(at: [address]) { _ in true }
+        changes += 1
+        changed[address] = changes
+        guard changed.count > 1_000 else { return }
+        (changed, changedBefore) = ([:], changes)
     }
 
     /// Forgets what was asked for with the credential that this tenure has, whoever's it was.
@@ -91,6 +107,8 @@ struct KeptResponses: Sendable {
 
     mutating func removeAll() {
         epoch += 1
+        changes += 1
+        (changed, changedBefore) = ([:], changes)
         remove(at: Array(entries.keys)) { _ in true }
     }
 

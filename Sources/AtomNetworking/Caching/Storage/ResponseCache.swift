@@ -67,7 +67,7 @@ public final class ResponseCache: Sendable {
 
     /// Removes everything, and returns when it is gone.
     ///
-    /// A response that is on its way isn't kept, if it was asked for with a credential.
+    /// A response that is on its way isn't kept.
     public func removeAll() async {
         change { $0.removeAll() }
         if let storage { queue.async { try? storage.removeAll(except: nil) } }
@@ -80,16 +80,30 @@ public final class ResponseCache: Sendable {
     /// responses: a command-line tool calls this at its end.
     public func settle() async {
         guard storage != nil else { return }
+        await end.value()
+    }
+
+    /// The same, but not for ever: a disk may hang.
+    func settle(within duration: Duration, of time: any TimeSource) async {
+        guard storage != nil else { return }
+        await time.sleep(for: duration, until: end)
+    }
+
+    /// Settles when the queue has done all until now.
+    private var end: FirstValue<Void> {
         let end = FirstValue<Void>()
         queue.async { end.settle(()) }
-        await end.value()
+        return end
     }
 }
 
 // MARK: - In memory
 
 extension ResponseCache {
-    var epoch: Int { memory.withLock { $0.epoch } }
+    var counts: (epoch: Int, changes: Int) { memory.withLock { ($0.epoch, $0.changes) } }
+
+    /// Whether what a request brings may be kept.
+    func isWanted(_ key: CacheKey) -> Bool { memory.withLock { $0.isWanted(key) } }
 
     /// How many responses are in memory, and their size in bytes.
     var extent: (count: Int, size: Int) { memory.withLock { ($0.count, $0.size) } }
@@ -127,7 +141,12 @@ extension ResponseCache {
             } catch {
                 note("A kept response can't be read: \(Redaction.error(error).localizedDescription)")
             }
-            if let response = found, !key.matches(response) || !change({ $0.put(response, for: key) }) {
+            if let response = found, key.matches(response) {
+                // Another call may have asked the server meanwhile.
+                found = change { memory in
+                    memory.response(for: key) ?? (memory.put(response, for: key) ? response : nil)
+                }
+            } else {
                 found = nil
             }
             completion(found)
@@ -142,8 +161,8 @@ extension ResponseCache {
     ) {
         guard change({ $0.put(response, for: key) }), let storage, let group else { return }
         queue.async { [self] in
-            // What was signed may have been removed meanwhile.
-            guard key.owner == nil || key.epoch == epoch else { return }
+            // It may have been removed meanwhile.
+            guard isWanted(key) else { return }
             do {
                 try storage.store(response.encoded, named: Self.name(of: key.address), in: group)
             } catch {
@@ -152,12 +171,12 @@ extension ResponseCache {
         }
     }
 
-    /// Removes what is kept of a URL, for an owner and for everybody.
+    /// Removes what is kept of URLs.
     ///
-    /// - Parameter group: Where the owner's are stored, if that is known.
-    func remove(_ addresses: [String], of owner: Tenure?, in group: String?) {
+    /// - Parameter group: Where the caller's are stored, if that is known.
+    func remove(_ addresses: [String], in group: String?) {
         change { memory in
-            for address in addresses { memory.remove(address, of: owner) }
+            for address in addresses { memory.remove(address) }
         }
         guard let storage else { return }
         queue.async {
