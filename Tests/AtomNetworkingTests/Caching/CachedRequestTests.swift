@@ -33,17 +33,15 @@ struct CachedRequestTests {
 
     @Test("A completion is not called inside resume, though the response is there")
     func completion() async throws {
-        let service = service()
+        let queue = DispatchQueue(label: "held")
+        let service = service { $0.dispatchQueue = queue }
         let first = service.call(CachedEndpoint())
         try service.last.answerFresh("one")
         _ = await first.outcome()
-        let inside = Locked(true)
-        let call = Call()
-        service.atom.enqueue(CachedEndpoint()).resume { result in
-            #expect(!inside.with { $0 })
-            call.heard(result)
-        }
-        inside.with { $0 = false }
+        queue.suspend()
+        let call = service.call(CachedEndpoint())
+        #expect(call.count == 0 && service.count == 1)
+        queue.resume()
         #expect(await call.status() == 200)
     }
 
@@ -264,6 +262,33 @@ struct CachedRequestTests {
         #expect(service.counts == (0, 0))
     }
 
+    @Test("Requests share with a clock that doesn't stand still, too")
+    func sharedInTime() async throws {
+        struct Moving: TimeSource {
+            let clock: ManualClock
+            let reads = Locked<Int64>(0)
+            var now: MonotonicInstant {
+                clock.now.advanced(
+                    by: .nanoseconds(
+                        reads.with {
+                            $0 += 700
+                            return $0
+                        }))
+            }
+            var date: Date { clock.date }
+            func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm { clock.makeAlarm(ring: ring) }
+        }
+        let transport = ScriptedTransport.held()
+        var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"))
+        configuration.transport = transport
+        configuration.cache = ResponseCache()
+        let atom = Atom(configuration, time: Moving(clock: ManualClock()))
+        let calls = (0..<3).map { _ in atom.call(CachedEndpoint(sharesIdenticalRequests: true)) }
+        try #require(transport.exchanges.count == 1)
+        transport.exchanges[0].answerFresh("one")
+        for call in calls { #expect(await call.told() == "one from the server") }
+    }
+
     @Test("A question is sent again after a failure, as any request")
     func retried() async throws {
         let service = service()
@@ -302,7 +327,7 @@ struct CachedRequestTests {
     }
 
     enum Change: CaseIterable, Sendable {
-        case put, lost, stream, events, download, failed
+        case put, lost, progress, stream, events, download, failed
     }
 
     @Test(
@@ -318,6 +343,10 @@ struct CachedRequestTests {
         let changed: Task<Void, any Error>
         switch change {
         case .put, .lost, .failed: changed = Task { try await service.atom.enqueue(put).resume() }
+        case .progress:
+            changed = Task {
+                _ = try await service.atom.enqueue(put).resume(progress: { _ in }, expecting: String.self)
+            }
         case .stream: changed = Task { for try await _ in try await service.atom.enqueue(put).bytes() {} }
         case .events: changed = Task { for try await _ in try await service.atom.enqueue(put).serverSentEvents() {} }
         case .download: changed = Task { try await service.atom.enqueue(put).download(to: file) }
@@ -335,6 +364,26 @@ struct CachedRequestTests {
         try #require(service.count == 3)
         try service.last.answerFresh("two")
         #expect(await after.told() == "two from the server")
+    }
+
+    @Test("A response that was on its way when it was changed isn't kept")
+    func changedMeanwhile() async throws {
+        let service = service()
+        let old = service.call(CachedEndpoint())
+        let put = service.call(CachedEndpoint(method: .put(Data("new".utf8)), caching: .disabled))
+        service.transport.exchanges[1].answer("done")
+        _ = await put.outcome()
+        service.transport.exchanges[0].answerFresh("old")
+        #expect(await old.told() == "old from the server")
+        let after = service.call(CachedEndpoint())
+        try #require(service.count == 3)
+        try service.last.answerFresh("new")
+        #expect(await after.told() == "new from the server")
+        // Another URL has not changed.
+        let other = service.call(CachedEndpoint(pathText: "/other"))
+        try service.last.answerFresh("other")
+        _ = await other.outcome()
+        #expect(await service.call(CachedEndpoint(pathText: "/other")).told().hasPrefix("other from the cache"))
     }
 
     @Test("An error that says how long it holds is an error from the cache, too")
@@ -429,14 +478,18 @@ struct CachedRequestTests {
         #expect(await nobody.told() == "nobody's from the server")
     }
 
-    @Test("A response whose request was sent with a cookie that came meanwhile is nobody else's")
-    func cookieMeanwhile() async throws {
+    @Test(
+        "A response whose request was sent with a cookie that came meanwhile is nobody else's",
+        arguments: [false, true])
+    func cookieMeanwhile(isGone: Bool) async throws {
         let service = SharingFixture(exchangesPerOrigin: 1, changing: { $0.cache = ResponseCache() })
         let login = service.call(CachedEndpoint(pathText: "/login", caching: .disabled))
         let waiting = service.call(CachedEndpoint())
         service.transport.exchanges[0].answer(headers: [("Set-Cookie", "sid=ann; Path=/")])
         _ = await login.outcome()
         #expect(try service.last.header("Cookie") == "sid=ann")
+        // It came and went while the request was on its way.
+        if isGone { service.atom.removeCookies() }
         try service.last.answerFresh("ann's")
         #expect(await waiting.told() == "ann's from the server")
         service.atom.removeCookies()
@@ -458,6 +511,28 @@ struct CachedRequestTests {
             try service.last.answerFresh("one")
             #expect(await call.told() == "one from the server")
         }
+        // Nothing is ever sent.
+        let refused = try #require(await service.call(CachedEndpoint(caching: .onlyIfCached)).error())
+        #expect(refused.delivery == .notSent && service.count == 2)
+    }
+
+    @Test("A credential in the URL makes a response somebody's, who is not on the disk")
+    func credentialInURL() async throws {
+        let storage = ScriptedStorage()
+        let cache = ResponseCache(storage: storage)
+        let service = service(cache)
+        for (query, count) in [("?page=2", 1), ("?access_token=abc", 1), ("?X-Amz-Signature=abc", 1)] {
+            let call = Call()
+            var endpoint = try URLEndpoint("https://api.example.com/x\(query)")
+            endpoint.caching = .whileCacheFresh
+            call.keep(service.atom.enqueue(endpoint).resume { call.heard($0) })
+            #expect(await eventually { service.transport.exchanges.last?.isOver == false })
+            try service.last.answerFresh("one")
+            _ = await call.outcome()
+            await cache.settle()
+            #expect(storage.count == count)
+        }
+        #expect(cache.extent.count == 3)
     }
 
     @Test("Observers hear a request of its own for each kept response")
@@ -476,6 +551,13 @@ struct CachedRequestTests {
                 "] ⇤ HTTP 200 GET https://api.example.com/x, from the cache, 0.0 seconds old",
                 "] ← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
+        // What asks behind a caller's back is a request of its own, and nobody gets its response.
+        service.time.advance(by: .seconds(61))
+        let before = observer.events.count
+        let stale = CachedEndpoint(caching: .whileCacheFresh(staleWhileRevalidate: .seconds(60)))
+        _ = await service.call(stale).outcome()
+        try service.last.answer(status: 304, headers: [("ETag", "\"1\"")])
+        #expect(Set(observer.events.dropFirst(before).map(\.requestID)).count == 2)
         #expect(Set(heard.map(\.requestID)).count == 1 && heard.first?.requestID != observer.events.first?.requestID)
     }
 }

@@ -96,6 +96,57 @@ struct CachedSessionTests {
         }
     }
 
+    @Test("Who comes by the app's variable leaves nothing of the one before, in memory or on the disk")
+    func byTheVariable() async throws {
+        let storage = ScriptedStorage()
+        let cache = ResponseCache(storage: storage, keepsSignedResponses: true)
+        let session = try session(cache)
+        let call = session.atom.call(CachedEndpoint())
+        #expect(await eventually { session.sent.count == 1 })
+        session.sent[0].answerFresh("old")
+        _ = await call.outcome()
+        await cache.settle()
+        #expect(storage.count == 1 && cache.extent.count == 1)
+        session.tokens.put(.issued(5))
+        let next = session.atom.call(CachedEndpoint(pathText: "/other"))
+        await cache.settle()
+        #expect(storage.count == 0 && cache.extent.count == 0)
+        next.cancel()
+    }
+
+    @Test("A signed request doesn't get what was asked for unsigned, also with the same cookies")
+    func unsigned() async throws {
+        let session = try session()
+        let login = session.atom.call(
+            CachedEndpoint(pathText: "/login", requiresAuthorization: false, caching: .disabled))
+        session.sent[0].answer(headers: [("Set-Cookie", "sid=1; Path=/")])
+        _ = await login.outcome()
+        let unsigned = session.atom.call(CachedEndpoint(requiresAuthorization: false))
+        session.sent[1].answerFresh("anonymous")
+        _ = await unsigned.outcome()
+        let signed = session.atom.call(CachedEndpoint())
+        try #require(session.sent.count == 3)
+        session.sent[2].answerFresh("signed")
+        #expect(await signed.told() == "signed from the server")
+    }
+
+    @Test("What the app's signers add to an unsigned request may say who asks: it goes with the person")
+    func signers() async throws {
+        struct Signer: RequestSigner {
+            func sign(_ request: inout SignableRequest) throws { try request.setHeader("X-User-Token", to: "alice") }
+        }
+        let session = try session(change: { $0.signers = [Signer()] })
+        let endpoint = CachedEndpoint(requiresAuthorization: false)
+        let first = session.atom.call(endpoint)
+        session.sent[0].answerFresh("alice's")
+        _ = await first.outcome()
+        #expect(await session.atom.call(endpoint).told().hasPrefix("alice's from the cache"))
+        try await session.atom.signIn(with: .issued(5))
+        let next = session.atom.call(endpoint)
+        try #require(session.sent.count == 2)
+        next.cancel()
+    }
+
     @Test("A stale response of somebody who has gone stands in for nothing, and a 304 confirms nothing")
     func questionsAcrossPersons() async throws {
         for status in [304, 503] {

@@ -49,7 +49,11 @@ struct KeptResponses: Sendable {
     mutating func put(_ response: StoredResponse, for key: CacheKey) -> Bool {
         guard isWanted(key) else { return false }
         // Those who share an exchange bring the same.
-        if let instant = response.exchangeInstant, self.response(for: key)?.exchangeInstant == instant { return false }
+        if let instant = response.exchangeInstant, let kept = self.response(for: key), kept.exchangeInstant == instant,
+            kept.headerFields == response.headerFields, kept.body == response.body
+        {
+            return false
+        }
         remove(at: [Array(key.address.utf8)]) { $0.owner == key.owner && key.matches($0.response) }
         let size = response.headerFields.reduce(response.body.count + 512) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
