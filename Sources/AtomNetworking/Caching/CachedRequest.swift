@@ -246,7 +246,7 @@ extension CachedRequest {
                 return keep(fresh, at: now)
             }
         } else if policy.keeps(statusCode, fields, receivedAt: now.date), let names = CachePolicy.varying(fields),
-            !names.contains("cookie") || response.record?.first?.cookie == key.cookie
+            let sent = response.sentFields, key.knows(names, of: sent, isSigned: tenure != nil)
         {
             return caching.keep(
                 StoredResponse(
@@ -254,8 +254,8 @@ extension CachedRequest {
                     body: response.data, varying: key.varying(names), requestedAt: sentAt.date, receivedAt: now.date,
                     receivedInstant: now.instant, exchangeInstant: response.record?.startedAt), for: key, request)
         }
-        // What the server says now is something else, unless it is in trouble.
-        if kept != nil, statusCode < 500 { forget() }
+        // What the server says now is something else, unless it says it of the request, or is in trouble.
+        if kept != nil, statusCode < 500, ![401, 407, 408, 425, 429].contains(statusCode) { forget() }
     }
 
     /// Keeps what has new fields, unless these say otherwise.

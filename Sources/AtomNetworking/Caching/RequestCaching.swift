@@ -38,8 +38,10 @@ final class RequestCaching: Sendable {
         _ request: consuming PreparedRequest, _ caching: ResponseCaching, listener: Exchange.Listener,
         progress: ProgressReporter?
     ) -> any RunningRequest {
-        let policy = CachePolicy(
-            progress == nil ? caching : .disabled, method: request.method, headerFields: request.headerFields)
+        var policy = CachePolicy(caching, method: request.method, headerFields: request.headerFields)
+        if progress != nil, !policy.isOnlyKept {
+            policy = CachePolicy(.disabled, method: request.method, headerFields: request.headerFields)
+        }
         guard !policy.isOff || CachePolicy.isUnsafe(request.method),
             let key = key(for: request) ?? (policy.isOnlyKept ? .ofNobody(request.target.absoluteString) : nil)
         else { return run(request, listener: listener, of: nil, progress: progress) }
@@ -118,7 +120,7 @@ final class RequestCaching: Sendable {
             // The cookies tell whose it is: those that it was sent with, and those of now.
             let now = cookie(for: request.target, request.headerFields, of: manager.gate?.tenure ?? manager.tenure).1
             return (now ?? request.headerFields["Cookie"]) == key.cookie
-                && response.map { $0.record?.first?.cookie == key.cookie } ?? true
+                && response.map { $0.sentFields?["Cookie"] == key.cookie } ?? true
         }
         guard manager.gate.map({ $0.tenure.with(cookiesOf: .nobody) == key.owner }) ?? true else { return false }
         return response.map { $0.tenure?.with(cookiesOf: .nobody) == key.owner } ?? true
@@ -167,7 +169,13 @@ extension RequestCaching {
 
     /// Forgets what is kept for a request.
     func forget(_ key: CacheKey, _ request: borrowing PreparedRequest) {
-        cache.remove([key.address], in: place(for: key, request).group)
+        cache.remove([key.address], in: groups(for: key, request))
+    }
+
+    /// Where the same URL may be stored for whoever asks, signed or not.
+    private func groups(for key: CacheKey, _ request: borrowing PreparedRequest) -> Set<String> {
+        let groups = [ResponseCache.open, place(for: key, request).group, state.withLock { $0.place?.group }]
+        return Set(groups.compactMap { $0 })
     }
 
     /// The app's log may take its time, and others wait for the cache.
@@ -219,14 +227,22 @@ extension RequestCaching {
         whatMayHaveChangedBy request: borrowing PreparedRequest, _ key: CacheKey,
         _ outcome: Result<AtomResponse, AtomError>
     ) {
-        var head: (Int, HeaderFields)?
+        let response: AtomResponse?
         switch outcome {
-        case .success(let response), .failure(.response(let response)):
-            head = response.statusCode.map { ($0, response.headerFields) }
-        case .failure(let error): if error.delivery == .notSent { return }
+        case .success(let found), .failure(.response(let found)): response = found
+        case .failure(let error):
+            if error.delivery == .notSent { return }
+            response = nil
         }
-        let targets = CachePolicy.invalidated(by: request.method, to: request.target, head)
-        guard !targets.isEmpty else { return }
-        cache.remove(targets.map(\.absoluteString), in: place(for: key, request).group)
+        let landed = response?.address.flatMap { TargetURL.resolving($0, against: nil) }
+        let targets: [TargetURL]
+        if let landed, landed != request.target {
+            // A redirect was followed: what the response says is of another URL, and so is its status.
+            targets = [request.target] + (landed.origin == request.target.origin ? [landed] : [])
+        } else {
+            let head = response.flatMap { response in response.statusCode.map { ($0, response.headerFields) } }
+            targets = CachePolicy.invalidated(by: request.method, to: request.target, head)
+        }
+        if !targets.isEmpty { cache.remove(targets.map(\.absoluteString), in: groups(for: key, request)) }
     }
 }

@@ -232,8 +232,11 @@ extension ResponseCache {
         if cache.diskCapacity > 0,
             let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
         {
+            // Not that of another app, nor of a cache with another capacity: each would remove what the other has.
+            let name = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
             disk = Disk(
-                folder: caches.appendingPathComponent("AtomNetworking.ResponseCache", isDirectory: true),
+                folder: caches.appendingPathComponent("AtomNetworking.ResponseCache", isDirectory: true)
+                    .appendingPathComponent("\(name)-\(cache.diskCapacity)", isDirectory: true),
                 capacity: Int64(cache.diskCapacity))
         }
         self.init(memory: max(cache.memoryCapacity, 0), disk: disk)

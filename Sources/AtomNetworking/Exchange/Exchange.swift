@@ -658,23 +658,22 @@ extension Exchange {
     ///
     /// - Parameter wire: The attempt that brought it; `nil` for the last one.
     private func response(_ head: TransportResponse, _ body: Data, of wire: AttemptOnWire?) -> AtomResponse {
-        if let wire, outcomes.keeping != .nothing {
-            return response(head, body, by: wire).noting(cookie: wire.request.headerFields["Cookie"])
+        // Nearly every request is a GET that is sent once.
+        guard let wire, wire.number == 1, wire.request.method == "GET", outcomes.keeping == .nothing else {
+            return toldResponse(head, body, of: wire)
         }
-        return response(head, body, by: wire)
+        return outcomes.response(head, body, from: wire.target, ExchangeStory(), of: wire.tenure, sent: nil, by: manager)
     }
 
-    @inline(__always)
-    private func response(_ head: TransportResponse, _ body: Data, by wire: AttemptOnWire?) -> AtomResponse {
-        // Nearly every request is a GET that is sent once.
-        if let wire, wire.number == 1, wire.request.method == "GET" {
-            return outcomes.response(head, body, from: wire.target, ExchangeStory(), of: wire.tenure, by: manager)
-        }
+    /// With what the exchange has been through.
+    @inline(never)
+    private func toldResponse(_ head: TransportResponse, _ body: Data, of wire: AttemptOnWire?) -> AtomResponse {
         let (story, target, tenure) = content.withLock {
             ($0.machine.story, $0.machine.attempt.target, $0.tenure)
         }
         return outcomes.response(
-            head, body, from: wire?.target ?? target, story, of: wire?.tenure ?? tenure, by: manager)
+            head, body, from: wire?.target ?? target, story, of: wire?.tenure ?? tenure,
+            sent: outcomes.keeping == .nothing ? nil : wire?.request.headerFields, by: manager)
     }
 
     /// The error with its request, the attempts before, and when to come back.

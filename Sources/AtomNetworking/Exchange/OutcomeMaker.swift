@@ -49,20 +49,29 @@ struct OutcomeMaker: Sendable {
 
     /// A response as the caller gets it.
     ///
-    /// - Parameter tenure: Whose it is, if the request was signed.
+    /// - Parameters:
+    ///   - tenure: Whose it is, if the request was signed.
+    ///   - sent: With which fields it was asked for, if a cache may keep it.
     func response(
         _ head: TransportResponse, _ body: Data, from target: TargetURL, _ story: borrowing ExchangeStory,
-        of tenure: Tenure, by manager: RequestableQueueManager
+        of tenure: Tenure, sent: HeaderFields?, by manager: RequestableQueueManager
     ) -> AtomResponse {
         AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder, tenure: isSigned ? tenure : nil,
-            record: record(story))
+            record: record(story, sent.map { noting($0, of: story.asked, to: target) }))
     }
 
-    private func record(_ story: borrowing ExchangeStory) -> RequestRecord {
+    @inline(never)
+    private func noting(_ sent: HeaderFields, of asked: FirstAttempt?, to target: TargetURL) -> FirstAttempt {
+        FirstAttempt(
+            method: asked?.method ?? "GET", address: asked?.address ?? target.absoluteString, sent: sent)
+    }
+
+    private func record(_ story: borrowing ExchangeStory, _ first: FirstAttempt? = nil) -> RequestRecord {
         RequestRecord(
-            first: story.asked, attempts: story.attempts, startedAt: startedAt, hasLeftOrigin: story.hasLeftOrigin)
+            first: first ?? story.asked, attempts: story.attempts, startedAt: startedAt,
+            hasLeftOrigin: story.hasLeftOrigin)
     }
 
     /// The error of a request that would have to be sent again, and can't be.

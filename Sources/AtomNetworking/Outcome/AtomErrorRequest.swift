@@ -78,13 +78,13 @@ final class FirstAttempt: Sendable {
     let address: String
     /// Where the response is from.
     let source: AtomResponse.Source
-    /// With which `Cookie` it was asked for, if a cache may keep it.
-    let cookie: String?
+    /// With which fields it was asked for, if a cache may keep it.
+    let sent: HeaderFields?
 
-    init(method: String, address: String, source: AtomResponse.Source = .server, cookie: String? = nil) {
+    init(method: String, address: String, source: AtomResponse.Source = .server, sent: HeaderFields? = nil) {
         self.method = method
         self.address = address
         self.source = source
-        self.cookie = cookie
+        self.sent = sent
     }
 }

@@ -41,12 +41,12 @@ public struct AtomResponse: Sendable {
     public var source: Source { record?.first?.source ?? .server }
 
     let address: String?
-    private(set) var decoder: ResponseDecoder?
+    let decoder: ResponseDecoder?
     /// Whose response it is; `nil` for nobody's: its request was not signed.
     let tenure: Tenure?
 
     /// Which request it belongs to; `nil` for a response of the app's own.
-    private(set) var record: RequestRecord?
+    let record: RequestRecord?
 
     private(set) var notes: AttemptNotes?
 
@@ -72,16 +72,8 @@ public struct AtomResponse: Sendable {
         self.record = record
     }
 
-    /// The same response with the `Cookie` field that its request was sent with.
-    func noting(cookie: String?) -> AtomResponse {
-        guard let record, let address else { return self }
-        var response = self
-        response.record = RequestRecord(
-            first: FirstAttempt(
-                method: record.first?.method ?? "GET", address: record.first?.address ?? address, cookie: cookie),
-            attempts: record.attempts, startedAt: record.startedAt, hasLeftOrigin: record.hasLeftOrigin)
-        return response
-    }
+    /// With which fields it was asked for, if a cache may keep it.
+    var sentFields: HeaderFields? { record?.first?.sent }
 
     func replacing(data: Data) -> AtomResponse {
         var response = self
@@ -91,8 +83,11 @@ public struct AtomResponse: Sendable {
 
     /// The same response, to be decoded in another way.
     func decoded(by decoder: ResponseDecoder) -> AtomResponse {
-        var response = self
-        response.decoder = decoder
+        // A variable would make each response be copied once more.
+        var response = AtomResponse(
+            data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder,
+            tenure: tenure, record: record)
+        (response.notes, response.fault) = (notes, fault)
         return response
     }
 

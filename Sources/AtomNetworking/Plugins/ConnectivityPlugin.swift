@@ -6,7 +6,7 @@ import Foundation
 /// been offline for longer than the settling interval: a change of the network takes a moment. Where nobody knows, as on
 /// Linux and watchOS, and until the system has told, every request is sent.
 ///
-/// An endpoint that uses the cache is always passed on, since that may have a response to it.
+/// A GET or HEAD that uses the cache is always passed on, since that may have a response to it.
 ///
 /// <!-- given the airline -->
 /// ```swift
@@ -33,7 +33,7 @@ public struct ConnectivityPlugin: AtomPlugin {
         _ requestable: any Requestable, next: NextHandler
     ) async throws(AtomError) -> AtomResponse {
         guard let snapshot = monitor?.snapshot, snapshot.isOffline == true, snapshot.duration > settlingInterval,
-            requestable.caching == .disabled
+            requestable.caching == .disabled || !["GET", "HEAD"].contains(requestable.method.name)
         else { return try await next(requestable) }
         let error = AtomError.session(
             URLError(.notConnectedToInternet, "There is no network connection", delivery: .notSent))

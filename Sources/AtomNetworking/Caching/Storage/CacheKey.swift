@@ -1,3 +1,7 @@
+#if canImport(Darwin)
+    import Foundation
+#endif
+
 /// What a kept response is found by: whose it is, the URL, and what the request chose by its header fields.
 struct CacheKey: Sendable {
     /// Whose it is; `nil` for a response that was asked for without a credential, which is everybody's.
@@ -50,9 +54,21 @@ struct CacheKey: Sendable {
     /// The fields that a response with this `Vary` is for; a digest in place of each credential.
     func varying(_ names: [String]) -> [HeaderItem] {
         Set(names).union(choosing).sorted().map { name in
-            let value = fields.values(for: name).joined(separator: ", ")
+            var value = fields.values(for: name).joined(separator: ", ")
+            #if canImport(Darwin)
+                // The system adds it, and a disk outlives a change of the language.
+                if name == "accept-language", value.isEmpty { value = Locale.preferredLanguages.joined(separator: ",") }
+            #endif
             let isSecret = CredentialName.isOne(name) && !value.isEmpty
             return HeaderItem(name: name, value: isSecret ? SHA256.hex(value) : value)
+        }
+    }
+
+    /// Whether the fields with these names are those that were sent: signers and cookies may have added others.
+    func knows(_ names: [String], of sent: HeaderFields, isSigned: Bool) -> Bool {
+        names.allSatisfy { name in
+            // The owner stands for it.
+            isSigned && name == "authorization" || sent.values(for: name) == fields.values(for: name)
         }
     }
 

@@ -159,6 +159,7 @@ extension CachePolicy {
     /// read.
     static func varying(_ headerFields: HeaderFields) -> [String]? {
         let names = elements(of: headerFields, "Vary")
+        guard names.count <= 64 else { return nil }
         return names.allSatisfy { $0 != "*" && HTTPGrammar.isToken($0) } ? Set(names).sorted() : nil
     }
 

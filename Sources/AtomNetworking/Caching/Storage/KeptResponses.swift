@@ -55,18 +55,27 @@ struct KeptResponses: Sendable {
             return false
         }
         remove(at: [Array(key.address.utf8)]) { $0.owner == key.owner && key.matches($0.response) }
-        let size = response.headerFields.reduce(response.body.count + 512) {
-            $0 + $1.name.utf8.count + $1.value.utf8.count
-        }
+        // A field takes more than its text.
+        let size = (Array(response.headerFields) + response.varying)
+            .reduce(response.body.count + response.address.utf8.count + 512) {
+                $0 + $1.name.utf8.count + $1.value.utf8.count + 64
+            }
         // One response must not push out all others.
         guard size <= capacity / 2 else { return true }
         uses += 1
         entries[Array(key.address.utf8), default: []].append(
             Entry(owner: key.owner, response: response, size: size, lastUse: uses))
         self.size += size
+        if let oldest = entries[Array(key.address.utf8)], oldest.count > Self.mostVariants {
+            let last = oldest.map(\.lastUse).min() ?? 0
+            remove(at: [Array(key.address.utf8)]) { $0.lastUse <= last }
+        }
         if self.size > capacity { evict() }
         return true
     }
+
+    /// Of one URL: each look compares them.
+    private static let mostVariants = 32
 
     /// Several at once, so that it is seldom.
     private mutating func evict() {

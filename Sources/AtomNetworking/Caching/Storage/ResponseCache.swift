@@ -21,7 +21,8 @@ public final class ResponseCache: Sendable {
         /// Whether responses are kept there, too, that were asked for with a bearer token; `false` by default.
         ///
         /// They lie under a name that only their person's session finds. A sign-out removes all of them, also those of
-        /// other sessions and processes. What was asked for with another credential, or with cookies, is in memory only.
+        /// other sessions and processes. What was asked for without a token, but with another credential or with
+        /// cookies, is in memory only.
         public var keepsSignedResponses: Bool
 
         /// Creates a place on a disk.
@@ -39,6 +40,8 @@ public final class ResponseCache: Sendable {
     private let storage: (any ResponseStorage)?
     /// Whether what a bearer token has signed is stored, too.
     let storesSigned: Bool
+    /// The bytes that wait for a slow disk.
+    private let waiting = Guarded<Int>(0)
     /// Reads and writes: nobody else waits for a disk.
     private let queue = DispatchQueue(label: "AtomNetworking.cache", qos: .userInitiated)
 
@@ -160,7 +163,16 @@ extension ResponseCache {
         _ response: StoredResponse, for key: CacheKey, in group: String?, note: @escaping @Sendable (String) -> Void
     ) {
         guard change({ $0.put(response, for: key) }), let storage, let group else { return }
+        let size = response.body.count
+        // Memory is bounded, and a disk may hang.
+        let isLate = waiting.withLock { waiting in
+            guard waiting < 8 << 20 else { return true }
+            waiting += size
+            return false
+        }
+        if isLate { return note("A response isn't stored: the disk takes too long") }
         queue.async { [self] in
+            defer { waiting.withLock { $0 -= size } }
             // It may have been removed meanwhile.
             guard isWanted(key) else { return }
             do {
@@ -171,19 +183,15 @@ extension ResponseCache {
         }
     }
 
-    /// Removes what is kept of URLs.
-    ///
-    /// - Parameter group: Where the caller's are stored, if that is known.
-    func remove(_ addresses: [String], in group: String?) {
+    /// Removes what is kept of URLs, there and in memory.
+    func remove(_ addresses: [String], in groups: Set<String>) {
         change { memory in
             for address in addresses { memory.remove(address) }
         }
         guard let storage else { return }
         queue.async {
             for address in addresses {
-                for group in [Self.open, group].compactMap({ $0 }) {
-                    try? storage.remove(named: Self.name(of: address), in: group)
-                }
+                for group in groups { try? storage.remove(named: Self.name(of: address), in: group) }
             }
         }
     }
@@ -201,7 +209,7 @@ extension ResponseCache {
     ///   - group: Where they are stored, if that is known.
     func forgetSigned(by tenure: Tenure, in group: String?, note: @escaping @Sendable (String) -> Void) {
         change { $0.forgetSigned(by: tenure) }
-        guard let storage, storesSigned else { return }
+        guard let storage else { return }
         queue.async {
             do {
                 try storage.removeAll(except: Self.open)

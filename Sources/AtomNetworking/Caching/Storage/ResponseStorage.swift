@@ -35,6 +35,7 @@ public protocol ResponseStorage: AnyObject, Sendable {
     /// For a day, whatever is stored in it is dropped without an error: another process may not know yet.
     func end(group: String) throws
 
-    /// Removes all groups but one, also such as other processes have made; what is stored in them later is kept again.
+    /// Removes all groups but one, also such as other processes have made; what is stored in them later is kept
+    /// again, unless they have ended.
     func removeAll(except group: String?) throws
 }

@@ -122,13 +122,13 @@ extension StoredResponse {
         if method == "HEAD", let length = fields["Content-Length"], own["Content-Length"] ?? length != length {
             return nil
         }
-        if let tag = fields["ETag"], let ownTag = own["ETag"] {
-            guard Self.opaqueTag(tag).elementsEqual(Self.opaqueTag(ownTag)) else { return nil }
+        if let tag = fields["ETag"] {
+            guard let ownTag = own["ETag"], Self.opaqueTag(tag).elementsEqual(Self.opaqueTag(ownTag)) else {
+                return nil
+            }
         } else if let modified = fields["Last-Modified"] {
             guard let ownModified = own["Last-Modified"], Self.isSameDate(modified, ownModified, now: receivedAt.date)
             else { return nil }
-        } else if fields.contains("ETag") {
-            return nil
         } else if method == "HEAD" {
             return self
         }
