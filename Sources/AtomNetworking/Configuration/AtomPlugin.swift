@@ -13,11 +13,10 @@ public protocol AtomPlugin: Sendable {
     ///
     /// The SDK calls it once for each `resume`, and the plugin before this one as often as it likes, in a task of the
     /// request that has the caller's task-local values and priority. The plugins of one ``Atom`` run one at a time until
-    /// they suspend, with the observers of what they send, so these must not block their thread. Requests of one
-    /// priority that no plugin holds back are sent in the order in which they are resumed, if the plugins stay where
-    /// they are called: write `nonisolated(nonsending)`, as here. Where a module doesn't enable
-    /// `NonisolatedNonsendingByDefault`, Swift runs a function that is only `async` elsewhere, and its requests may
-    /// overtake each other.
+    /// they suspend, with the observers of what they send, so these must not block their thread. Requests that no plugin
+    /// holds back are sent in the order in which they are resumed, if the plugins stay where they are called: write
+    /// `nonisolated(nonsending)`, as here. Where a module doesn't enable `NonisolatedNonsendingByDefault`, Swift runs a
+    /// function that is only `async` elsewhere, and its requests may overtake each other.
     ///
     /// When the caller cancels, or the endpoint's `timeout.resource` is over, which counts from `resume`, the caller is
     /// told at once, and the task is cancelled. What the plugin still returns or throws is dropped then.

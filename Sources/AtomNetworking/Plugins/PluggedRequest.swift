@@ -92,8 +92,9 @@ final class PluggedRequest: RunningRequest, DeadlineBearer, @unchecked Sendable 
         setAlarm()
         // No closure: with a list of captures it leaves the plugins' actor, and the order is lost (Swift 6.2 and 6.3).
         let inside = NextHandler(send)
-        let task = Task { @PluginOrder [self] in
-            await chain.send(requestable, inside: inside) { [self] outcome in end { $0.checked(outcome) } }
+        let place = chain.takePlace()
+        let task = Task { [self] in
+            await chain.send(requestable, at: place, inside: inside) { [self] outcome in end { $0.checked(outcome) } }
         }
         let isOver = state.withLock { state in
             if !state.isOver { state.task = task }

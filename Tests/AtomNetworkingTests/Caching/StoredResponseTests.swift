@@ -216,7 +216,8 @@ struct StoredResponseTests {
         #expect(Self.freshened(stored, [#"ETag: "a""#, "Content-Length: 3"], method: "HEAD") == nil)
         // Many servers send a length of 0 with a 304.
         #expect(Self.freshened(stored, [#"ETag: "a""#, "Content-Length: 0"]) != nil)
-        #expect(Self.freshened(.sample(modified), [#"ETag: "b""#, modified]) != nil)
+        // A tag that the kept response has not may be that of another one.
+        #expect(Self.freshened(.sample(modified), [#"ETag: "b""#, modified]) == nil)
     }
 
     @Test("A 304 that varies by more freshens nothing: what the request had there isn't known")
