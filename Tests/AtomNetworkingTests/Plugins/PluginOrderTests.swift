@@ -21,12 +21,13 @@ struct PluginOrderTests {
     func tasks() async {
         let service = SharingFixture(plugins: CountingPlugin(), CountingPlugin())
         let tasks = expected.map { path in
-            Task { await service.atom.enqueue(PathEndpoint(pathText: path)).outcome() }
+            // Each is resumed on the main actor, in this order.
+            Task { try await service.atom.enqueue(PathEndpoint(pathText: path)).resume() }
         }
         #expect(await eventually { service.count == expected.count })
         #expect(service.paths == expected)
         for task in tasks { task.cancel() }
-        for task in tasks { #expect(await task.value.isCancelled) }
+        for task in tasks { await #expect(throws: AtomError.self) { try await task.value } }
     }
 
     @Test("One that is held back holds no other one up")
