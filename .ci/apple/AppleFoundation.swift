@@ -97,7 +97,10 @@ public class HTTPCookieStorage: NSObject, @unchecked Sendable {
     public func deleteCookie(_ cookie: HTTPCookie) {}
 }
 
-public class URLCache: NSObject, @unchecked Sendable {}
+public class URLCache: NSObject, @unchecked Sendable {
+    public var memoryCapacity: Int { get { fatalError() } set {} }
+    public var diskCapacity: Int { get { fatalError() } set {} }
+}
 public class URLCredentialStorage: NSObject, @unchecked Sendable {}
 public class URLCredential: NSObject, @unchecked Sendable {}
 

@@ -91,10 +91,12 @@ extension CachedRequest {
     }
 
     private func load(_ group: String) {
-        caching.cache.load(key, in: group, note: { [caching] in caching.note($0) }) { [self] kept in
-            // Not on the cache's queue: the app's signers and observers may take their time.
-            DispatchQueue(label: "AtomNetworking.kept", qos: .userInitiated).async { [self] in found(kept) }
-        }
+        caching.cache.load(
+            key, in: group, note: { [caching] in caching.note($0) },
+            completion: { [self] kept in
+                // Not on the cache's queue: the app's signers and observers may take their time.
+                DispatchQueue(label: "AtomNetworking.kept", qos: .userInitiated).async { [self] in found(kept) }
+            })
     }
 
     func deadlinePassed(at now: MonotonicInstant) { found(nil) }

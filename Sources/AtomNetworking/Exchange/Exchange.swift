@@ -662,7 +662,8 @@ extension Exchange {
         guard let wire, wire.number == 1, wire.request.method == "GET", outcomes.keeping == .nothing else {
             return toldResponse(head, body, of: wire)
         }
-        return outcomes.response(head, body, from: wire.target, ExchangeStory(), of: wire.tenure, sent: nil, by: manager)
+        return outcomes.response(
+            head, body, from: wire.target, ExchangeStory(), of: wire.tenure, sent: nil, by: manager)
     }
 
     /// With what the exchange has been through.

@@ -133,7 +133,7 @@ extension ResponseCache {
     /// Reads what the storage has for a request, and calls back on the cache's queue.
     func load(
         _ key: CacheKey, in group: String, note: @escaping @Sendable (String) -> Void,
-        _ completion: @escaping @Sendable (StoredResponse?) -> Void
+        completion: @escaping @Sendable (StoredResponse?) -> Void
     ) {
         queue.async { [self] in
             var found: StoredResponse?
