@@ -134,7 +134,8 @@ private final class StorageTrial: Sendable {
         for group in names {
             for name in names {
                 let number = stored.count + 1
-                stored.append((name, group, Self.value(number, size: number == 1 ? 1 : 700 * (number % 9 + 1))))
+                let sizes = [700, 1_400, 2_100, 2_800, 3_500, 4_200, 4_900, 5_600, 6_300]
+                stored.append((name, group, Self.value(number, size: number == 1 ? 1 : sizes[number % sizes.count])))
             }
         }
         stored.append((long, "large", Self.value(1, size: 100_000)))
