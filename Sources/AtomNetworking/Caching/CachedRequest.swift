@@ -180,8 +180,8 @@ extension CachedRequest {
         var request = request
         let sentAt = moment
         let waited = startedAt.duration(to: sentAt.instant)
-        // Callers with different deadlines would share nothing.
-        if !request.sharesIdenticalRequests {
+        // Only a disk is waited for. Callers with different deadlines would share nothing.
+        if waited > .milliseconds(1), !request.sharesIdenticalRequests {
             request.timeouts = request.timeouts.ending(within: request.timeouts.total - waited)
         }
         let number = state.withLock { state in
