@@ -16,7 +16,7 @@ final class SignOutWatch: SessionWaiter, @unchecked Sendable {
     var refreshMeans: RefreshMeans { manager.refreshMeans }
     var service: any RefreshService { manager }
 
-    /// - Parameter personHasGone: Called outside of all locks, with what has ended.
+    /// - Parameter personHasGone: Called outside of all locks, with the tenure of now.
     func begin(_ personHasGone: @escaping @Sendable (Tenure) -> Void) {
         self.personHasGone.withLock { $0 = personHasGone }
         enter()

@@ -196,8 +196,8 @@ public struct ServiceConfiguration: Sendable {
     /// Creates a configuration with a ``ResponseCache`` that has the capacities of a `URLCache`.
     ///
     /// The cache keeps nothing in the `URLCache` itself. What it keeps on the disk is in the folder
-    /// `AtomNetworking.ResponseCache` of the user's caches; responses to signed requests are in memory only. Endpoints say
-    /// whether they use it: ``Requestable/caching``.
+    /// `AtomNetworking.ResponseCache` of the user's caches, in one for this app and capacity; responses to signed requests
+    /// are in memory only. Endpoints say whether they use it: ``Requestable/caching``.
     ///
     /// <!-- given: import AtomNetworking
     /// import Foundation

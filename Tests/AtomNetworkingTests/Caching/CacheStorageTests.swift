@@ -114,6 +114,24 @@ struct CacheStorageTests {
         #expect(storage.count == 0)
     }
 
+    @Test("A sign-out removes what an earlier version of the app has stored, and doesn't wait for ever")
+    func signOutOfOthers() async throws {
+        let storage = ScriptedStorage()
+        try await keep("one", in: session(storage))
+        let other = try session(storage, keepsSigned: false)
+        try await other.atom.signOut()
+        #expect(storage.count == 0)
+        let hanging = try session(storage, tokens: RecordingTokens(.issued(7)))
+        storage.hold()
+        let call = hanging.atom.call(CachedEndpoint())
+        let signedOut = Task { try await hanging.atom.signOut() }
+        #expect(await eventually { hanging.time.hasAlarm(at: hanging.time.now.advanced(by: .seconds(5))) })
+        hanging.time.advance(by: .seconds(5))
+        try await signedOut.value
+        storage.letGo()
+        #expect(await call.error() != nil)
+    }
+
     @Test("A response that is read when its person has gone is nobody's")
     func lateRead() async throws {
         let storage = ScriptedStorage()

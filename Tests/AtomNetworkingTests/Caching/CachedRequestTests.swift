@@ -366,6 +366,62 @@ struct CachedRequestTests {
         #expect(await after.told() == "two from the server")
     }
 
+    @Test(
+        "A change that was redirected removes what both URLs have, whatever the last status is", arguments: [200, 404])
+    func redirectedChange(status: Int) async throws {
+        let service = service()
+        for path in ["/x", "/list", "/other"] {
+            let call = service.call(CachedEndpoint(pathText: path))
+            try service.last.answerFresh(path)
+            _ = await call.outcome()
+        }
+        let form = service.call(CachedEndpoint(method: .post(Data("new".utf8)), caching: .disabled))
+        try service.last.redirect(303, to: "/list")
+        // It speaks of the list, and not of what was posted.
+        try service.last.answer(status: status, headers: [("Location", "/other")])
+        _ = await form.outcome()
+        for path in ["/x", "/list"] {
+            let count = service.count
+            let call = service.call(CachedEndpoint(pathText: path))
+            try #require(service.count == count + 1)
+            try service.last.answer("new")
+            #expect(await call.told() == "new from the server")
+        }
+        #expect(await service.call(CachedEndpoint(pathText: "/other")).told().hasPrefix("/other from the cache"))
+    }
+
+    @Test("A status that is about one request only leaves what is kept", arguments: [401, 408, 429])
+    func ofOneRequest(status: Int) async throws {
+        let service = service()
+        let endpoint = CachedEndpoint(caching: .revalidatingWithService(staleIfError: .seconds(1_000)))
+        let first = service.call(endpoint)
+        try service.last.answerFresh("one")
+        _ = await first.outcome()
+        let refused = service.call(endpoint)
+        try service.last.answer(status: status)
+        #expect(await refused.error()?.response?.statusCode == status)
+        let offline = service.call(endpoint)
+        try service.last.fail(.networkConnectionLost)
+        #expect(await offline.told().hasPrefix("one from the cache"))
+    }
+
+    @Test("One URL has no more than 32 variants, and a Vary with too many names keeps nothing")
+    func variants() async throws {
+        let cache = ResponseCache()
+        let service = service(cache)
+        for number in 0..<40 {
+            let call = service.call(CachedEndpoint(headerItems: [.init(name: "X-Number", value: "\(number)")]))
+            try service.last.answerFresh("\(number)")
+            _ = await call.outcome()
+        }
+        #expect(cache.extent.count == 32)
+        let names = (0...64).map { "X-\($0)" }.joined(separator: ",")
+        let call = service.call(CachedEndpoint(pathText: "/many"))
+        try service.last.answerFresh("many", headers: [("Vary", names)])
+        _ = await call.outcome()
+        #expect(cache.extent.count == 32)
+    }
+
     @Test("A response that was on its way when it was changed isn't kept")
     func changedMeanwhile() async throws {
         let service = service()

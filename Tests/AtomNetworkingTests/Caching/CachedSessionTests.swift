@@ -130,6 +130,35 @@ struct CachedSessionTests {
         #expect(await signed.told() == "signed from the server")
     }
 
+    @Test("An unsigned change removes what was signed, too")
+    func unsignedChange() async throws {
+        let session = try session()
+        let first = session.atom.call(CachedEndpoint())
+        session.sent[0].answerFresh("old")
+        _ = await first.outcome()
+        let put = session.atom.call(
+            CachedEndpoint(method: .put(Data("new".utf8)), requiresAuthorization: false, caching: .disabled))
+        session.sent[1].answer("done")
+        _ = await put.outcome()
+        let after = session.atom.call(CachedEndpoint())
+        #expect(session.sent.count == 3)
+        after.cancel()
+    }
+
+    @Test("A response that varies by what a signer adds is not kept")
+    func varyingBySigner() async throws {
+        struct Signer: RequestSigner {
+            func sign(_ request: inout SignableRequest) throws { try request.setHeader("X-Account", to: "1") }
+        }
+        let session = try session(change: { $0.signers = [Signer()] })
+        for number in 0..<2 {
+            let call = session.atom.call(CachedEndpoint())
+            try #require(session.sent.count == number + 1)
+            session.sent[number].answerFresh("one", headers: [("Vary", "X-Account")])
+            #expect(await call.told() == "one from the server")
+        }
+    }
+
     @Test("What the app's signers add to an unsigned request may say who asks: it goes with the person")
     func signers() async throws {
         struct Signer: RequestSigner {

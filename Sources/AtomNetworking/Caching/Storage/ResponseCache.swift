@@ -156,7 +156,7 @@ extension ResponseCache {
         }
     }
 
-    /// Keeps a response, unless its person has signed out since the request began.
+    /// Keeps a response, unless its person has gone, or its URL may have changed, since the request began.
     ///
     /// - Parameter group: Where it is stored; `nil` for memory only.
     func keep(
