@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It is told once: a kept response, the outcome of its exchange, or its own cancellation. What is done first, and what
 /// is kept, a ``CachePolicy`` says. Nobody is told, sent or cancelled under the lock.
-final class CachedRequest: EventTeller, DeadlineBearer, @unchecked Sendable {
+final class CachedRequest: EventTeller, CallerTeller, DeadlineBearer, @unchecked Sendable {
     // The deadline queue uses it, under its own lock.
     var deadlinePlace = DeadlinePlace()
 
@@ -26,10 +26,7 @@ final class CachedRequest: EventTeller, DeadlineBearer, @unchecked Sendable {
         var sends = 0
         /// What was sent last, until its outcome.
         var running: (any RunningRequest)?
-        /// Until it is told.
-        var listener: Exchange.Listener?
-        /// For an awaiting caller.
-        var awaited = AwaitedOutcome()
+        var caller: WaitingCaller
         var observation: RequestObservation?
         var events = NotedEvents()
     }
@@ -56,7 +53,7 @@ final class CachedRequest: EventTeller, DeadlineBearer, @unchecked Sendable {
         self.isOfCaller = isOfCaller
         self.caching = caching
         startedAt = caching.manager.time.now
-        state = Guarded(State(listener: listener))
+        state = Guarded(State(caller: WaitingCaller(listener)))
     }
 
     var manager: RequestableQueueManager { caching.manager }
@@ -293,24 +290,16 @@ extension CachedRequest {
     /// Tells the outcome; called once.
     private func settle(_ outcome: Result<AtomResponse, AtomError>) {
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
-        // What the app gave is let go of now, and so is the exchange, which holds this object.
-        let (listener, running) = state.withLock { state in
+        // The exchange holds this object.
+        let running = state.withLock { state in
             state.stage = .told
-            return (state.listener.take(), state.running.take())
+            return state.running.take()
         }
         withExtendedLifetime(running) {}
-        guard case .awaiting? = listener else { return listener?.tell(outcome, manager) ?? () }
-        var outcome = Optional(outcome)
-        state.withLock { $0.awaited.settle(&outcome) }?.resume()
+        tellCaller(outcome)
     }
 
-    var hasOutcome: Bool { state.withLock { $0.awaited.isKnown } }
-
-    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        if state.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
-    }
-
-    func takeOutcome() -> Result<AtomResponse, AtomError>? { state.withLock { $0.awaited.take() } }
+    func withCaller<T: Sendable>(_ body: (inout WaitingCaller) -> T) -> T { state.withLock { body(&$0.caller) } }
 }
 
 extension StoredResponse {

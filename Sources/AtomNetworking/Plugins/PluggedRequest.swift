@@ -32,7 +32,7 @@ protocol PluggedExchange: Sendable {
 ///
 /// The plugins run in a task. The caller is told once: what they return, its own cancellation, or its own deadline. What
 /// is left of the task and of the requests in it is cancelled then. No app's code runs under the lock.
-final class PluggedRequest: RunningRequest, DeadlineBearer, @unchecked Sendable {
+final class PluggedRequest: CallerTeller, DeadlineBearer, @unchecked Sendable {
     // The deadline queue uses it, under its own lock. All other properties are constant.
     var deadlinePlace = DeadlinePlace()
 
@@ -40,10 +40,8 @@ final class PluggedRequest: RunningRequest, DeadlineBearer, @unchecked Sendable 
     private static let lastMoment = Duration.seconds(1)
 
     private struct State {
-        /// For an awaiting caller.
-        var awaited = AwaitedOutcome()
+        var caller: WaitingCaller
         /// These are let go of when the caller is told: they may hold whoever holds this object.
-        var listener: Exchange.Listener?
         var sender: (any PluggedSender)?
         var task: Task<Void, Never>?
         var isOver = false
@@ -84,7 +82,8 @@ final class PluggedRequest: RunningRequest, DeadlineBearer, @unchecked Sendable 
         startedAt = manager.time.now
         state = Guarded(
             State(
-                listener: listener, sender: sender, deadline: startedAt + timeouts.total, lastMoment: startedAt))
+                caller: WaitingCaller(listener), sender: sender, deadline: startedAt + timeouts.total,
+                lastMoment: startedAt))
     }
 
     /// Begins in a task with the caller's priority and task-local values; called once.
@@ -183,7 +182,6 @@ extension PluggedRequest {
 extension PluggedRequest {
     /// What there is at the end.
     private struct End {
-        let listener: Exchange.Listener?
         let sender: (any PluggedSender)?
         let task: Task<Void, Never>?
         let exchanges: [any PluggedExchange]
@@ -232,7 +230,7 @@ extension PluggedRequest {
             state.deadlineChanges += 1
             defer { state.exchanges = [:] }
             return End(
-                listener: state.listener.take(), sender: state.sender.take(), task: state.task.take(),
+                sender: state.sender.take(), task: state.task.take(),
                 exchanges: Array(state.exchanges.values), hasResponse: state.hasResponse,
                 deadlineChanges: state.deadlineChanges,
                 reach: state.starting > 0 ? state.reach.further(.maybeSent) : state.reach)
@@ -244,19 +242,10 @@ extension PluggedRequest {
         // Only now it is known, and stays so.
         for exchange in end.exchanges { end.reach = end.reach.further(exchange.delivery) }
         end.sender?.end()
-        let outcome = outcome(end)
-        guard case .awaiting? = end.listener else { return end.listener?.tell(outcome, manager) ?? () }
-        var told = Optional(outcome)
-        state.withLock { $0.awaited.settle(&told) }?.resume()
+        tellCaller(outcome(end))
     }
 
-    var hasOutcome: Bool { state.withLock { $0.awaited.isKnown } }
-
-    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        if state.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
-    }
-
-    func takeOutcome() -> Result<AtomResponse, AtomError>? { state.withLock { $0.awaited.take() } }
+    func withCaller<T: Sendable>(_ body: (inout WaitingCaller) -> T) -> T { state.withLock { body(&$0.caller) } }
 }
 
 extension AtomError.Delivery {

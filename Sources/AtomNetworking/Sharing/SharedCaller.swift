@@ -1,12 +1,9 @@
 /// One caller of an exchange that several callers may share.
 ///
 /// It is told once: the exchange's outcome, or its own cancellation.
-final class SharedCaller: EventTeller {
+final class SharedCaller: EventTeller, CallerTeller {
     private struct State {
-        /// For an awaiting caller.
-        var awaited = AwaitedOutcome()
-        /// Until it is told.
-        var listener: Exchange.Listener?
+        var caller: WaitingCaller
         var events = NotedEvents()
     }
 
@@ -22,7 +19,7 @@ final class SharedCaller: EventTeller {
     ) {
         self.observation = observation
         self.ticket = ticket
-        state = Guarded(State(listener: listener))
+        state = Guarded(State(caller: WaitingCaller(listener)))
         self.sharing = sharing
     }
 
@@ -49,18 +46,8 @@ final class SharedCaller: EventTeller {
     /// Tells the outcome; called once.
     func settle(_ outcome: Result<AtomResponse, AtomError>) {
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
-        // It is let go of when it is told: it may hold whoever holds this object.
-        let listener = state.withLock { $0.listener.take() }
-        guard case .awaiting? = listener else { return listener?.tell(outcome, manager) ?? () }
-        var outcome = Optional(outcome)
-        state.withLock { $0.awaited.settle(&outcome) }?.resume()
+        tellCaller(outcome)
     }
 
-    var hasOutcome: Bool { state.withLock { $0.awaited.isKnown } }
-
-    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        if state.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
-    }
-
-    func takeOutcome() -> Result<AtomResponse, AtomError>? { state.withLock { $0.awaited.take() } }
+    func withCaller<T: Sendable>(_ body: (inout WaitingCaller) -> T) -> T { state.withLock { body(&$0.caller) } }
 }
