@@ -7,6 +7,8 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "AtomNetworking", targets: ["AtomNetworking"]),
+        // Signing in: OAuth in a browser or on another device, discovery, DPoP.
+        .library(name: "AtomNetworkingSignIn", targets: ["AtomNetworkingSignIn"]),
         // For debug builds of apps: curl commands and HAR files of what is sent.
         .library(name: "AtomNetworkingExports", targets: ["AtomNetworkingExports"]),
         // For the tests of apps. An app itself must not link it.
@@ -22,15 +24,23 @@ let package = Package(
         // Foundation on Linux. It needs no header files.
         .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .target(name: "AtomNetworkingExports", dependencies: ["AtomNetworking"]),
-        // Reads the files that the exports write.
-        .target(name: "AtomNetworkingTesting", dependencies: ["AtomNetworking", "AtomNetworkingExports"]),
+        .target(name: "AtomNetworkingSignIn", dependencies: ["AtomNetworking"]),
+        // Reads the files that the exports write, and plays the browser of a sign-in.
+        .target(
+            name: "AtomNetworkingTesting",
+            dependencies: ["AtomNetworking", "AtomNetworkingExports", "AtomNetworkingSignIn"]),
         .testTarget(
             name: "AtomNetworkingTests",
             dependencies: ["AtomNetworking", "AtomNetworkingExports", "AtomNetworkingTesting"]),
+        .testTarget(
+            name: "AtomNetworkingSignInTests",
+            dependencies: ["AtomNetworking", "AtomNetworkingSignIn", "AtomNetworkingTesting"]),
         // As apps use it: public API only.
         .testTarget(
             name: "AtomNetworkingTestingTests",
-            dependencies: ["AtomNetworking", "AtomNetworkingExports", "AtomNetworkingTesting"]),
+            dependencies: [
+                "AtomNetworking", "AtomNetworkingExports", "AtomNetworkingSignIn", "AtomNetworkingTesting",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -32,6 +32,15 @@ public struct AuthorizationEndpoint: Sendable, Hashable {
         target = TargetURL(base: base, path: try URLPath(path), queryItems: queryItems)
     }
 
+    /// Creates an endpoint for a URL, such as one of an authorization server's metadata (RFC 8414 §2).
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` for a URL that can't be used.
+    public init(_ url: String) throws(AtomError) {
+        let endpoint = try URLEndpoint(url)
+        target = TargetURL(
+            base: endpoint.baseURL(), path: endpoint.path(), queryItems: endpoint.queryItems ?? [])
+    }
+
     /// The same with the port at the end.
     @available(*, deprecated, renamed: "init(scheme:host:port:path:)")
     public init(scheme: BaseURLScheme = .https, host: String, path: String, port: Int?) throws(AtomError) {

@@ -83,6 +83,11 @@ public struct BearerAuthentication: Sendable {
     /// A token of another type is refused (RFC 6749 §7.1).
     public var tokenTypes: Set<String> = []
 
+    /// Binds the tokens to a key; `nil`, the default, for bearer tokens.
+    ///
+    /// A token response with a token of another type is refused then.
+    public var proof: (any TokenProof)?
+
     /// The longest time before its expiry in which a token is refreshed.
     ///
     /// The default is 30 s, and zero with a provider alone, which may show a login

@@ -21,10 +21,13 @@ public struct TokenCredential: Model, Hashable {
     /// The ID token from the same response (OpenID Connect Core §3.1.3.3).
     public let idToken: String?
 
+    /// The thumbprint of the key that the tokens are bound to (RFC 7638, RFC 9449 §6); `nil` for none.
+    public let keyThumbprint: String?
+
     /// Creates a credential.
     public init(
         accessToken: String, expiresAt: Date, refreshToken: String, scope: String? = nil, tokenType: String? = nil,
-        idToken: String? = nil
+        idToken: String? = nil, keyThumbprint: String? = nil
     ) {
         self.accessToken = accessToken
         // Foundation traps when it prints such a date, which isn't even equal to itself.
@@ -33,6 +36,7 @@ public struct TokenCredential: Model, Hashable {
         self.scope = scope
         self.tokenType = tokenType
         self.idToken = idToken
+        self.keyThumbprint = keyThumbprint
     }
 
     /// Whether it contains nothing that a session could use.
@@ -44,7 +48,7 @@ public struct TokenCredential: Model, Hashable {
     func withRefreshToken(_ refreshToken: String) -> TokenCredential {
         TokenCredential(
             accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken, scope: scope,
-            tokenType: tokenType, idToken: idToken)
+            tokenType: tokenType, idToken: idToken, keyThumbprint: keyThumbprint)
     }
 
     func hasTokens(of other: TokenCredential) -> Bool {
@@ -65,6 +69,7 @@ extension TokenCredential {
         case scope
         case tokenType = "token_type"
         case idToken = "id_token"
+        case keyThumbprint = "jkt"
     }
 
     /// Reads the response of a token endpoint, what ``encode(to:)`` writes, and what other libraries wrote.
@@ -91,6 +96,7 @@ extension TokenCredential {
         scope = try scopes?.joined(separator: " ") ?? container.decodeIfPresent(String.self, forKey: key(.scope))
         tokenType = try container.decodeIfPresent(String.self, forKey: key(.tokenType))
         idToken = try container.decodeIfPresent(String.self, forKey: key(.idToken))
+        keyThumbprint = try container.decodeIfPresent(String.self, forKey: key(.keyThumbprint))
         if let date = try Self.expiresAt(in: container, key) {
             expiresAt = date >= LooseTime.never ? .distantFuture : max(date, .distantPast)
         } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: key(.expiresIn)) {
@@ -134,6 +140,7 @@ extension TokenCredential {
         try container.encodeIfPresent(scope, forKey: .scope)
         try container.encodeIfPresent(tokenType, forKey: .tokenType)
         try container.encodeIfPresent(idToken, forKey: .idToken)
+        try container.encodeIfPresent(keyThumbprint, forKey: .keyThumbprint)
     }
 }
 

@@ -1,19 +1,24 @@
 /// SHA-256 (FIPS 180-4 §6.2), since there is no CryptoKit on Linux.
-enum SHA256 {
+package enum SHA256 {
     /// The digest of a text's bytes, in hexadecimal digits.
     static func hex(_ text: String) -> String { hex(Array(text.utf8)) }
 
     static func hex(_ message: [UInt8]) -> String {
+        digest(message).map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0" + digits : digits
+        }.joined()
+    }
+
+    /// The 32 bytes of the digest.
+    package static func digest(_ message: [UInt8]) -> [UInt8] {
         var bytes = message + [0x80]
         bytes += [UInt8](repeating: 0, count: (120 - bytes.count % 64) % 64)
         let bits = UInt64(message.count) * 8
         bytes += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
         var hash = initial
         for block in stride(from: 0, to: bytes.count, by: 64) { add(bytes[block..<block + 64], to: &hash) }
-        return hash.map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits
-        }.joined()
+        return hash.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
     }
 
     private static func add(_ block: ArraySlice<UInt8>, to hash: inout [UInt32]) {
