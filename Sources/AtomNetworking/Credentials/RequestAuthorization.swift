@@ -15,7 +15,7 @@ public struct RequestAuthorization: Sendable {
     let isRetry: Bool
 
     init(_ value: String, tokenNumber: Int?, tenure: Tenure, isRetry: Bool) {
-        accessToken = tokenNumber.map { _ in String(value.dropFirst("Bearer ".count)) }
+        accessToken = tokenNumber.map { _ in String(value.drop { $0 != " " }.dropFirst()) }
         headerItem = HeaderItem(name: "Authorization", value: value)
         self.tokenNumber = tokenNumber
         self.tenure = tenure

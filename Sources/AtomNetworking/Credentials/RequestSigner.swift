@@ -79,6 +79,12 @@ public struct SignableRequest: Sendable {
         self.date = date
     }
 
+    /// Whether the service's authentication method has signed the request with a token of this type.
+    func isAuthorized(with type: String) -> Bool {
+        guard isAuthorized, let value = headerFields["Authorization"] else { return false }
+        return value.prefix { $0 != " " }.lowercased() == type.lowercased()
+    }
+
     /// Sets a header field, and removes the ones of that name.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` with ``RequestableError/invalidHeader(_:)`` if the name or the value

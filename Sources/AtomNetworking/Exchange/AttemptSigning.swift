@@ -4,8 +4,9 @@ struct AttemptSigning: Sendable {
     let policy: ExchangePolicy
     /// Whether the service's authentication method signs the request.
     let isSigned: Bool
-    /// Whether the app's signers add to each attempt.
+    /// Whether a proof or the app's signers add to each attempt.
     private let takesSigners: Bool
+    private let isApps: Bool
     /// Whether the endpoint asks to be signed, for the app's signers.
     private let requiresAuthorization: Bool
     private let idleTimeout: Duration
@@ -26,7 +27,8 @@ struct AttemptSigning: Sendable {
     init(_ request: borrowing PreparedRequest, of tenure: Tenure?, by manager: RequestableQueueManager) {
         policy = manager.policy(for: request.purpose)
         isSigned = request.requiresAuthorization && manager.signsRequests
-        takesSigners = request.takesSigners && manager.hasSigners
+        isApps = request.purpose == .service
+        takesSigners = isApps ? request.takesSigners && manager.hasSigners : manager.proves(request.purpose)
         requiresAuthorization = request.requiresAuthorization
         idleTimeout = request.timeouts.idle
         let isNobodys = policy.usesCookies && !(isSigned && manager.gate != nil)
@@ -95,7 +97,7 @@ struct AttemptSigning: Sendable {
             requiresAuthorization: requiresAuthorization,
             isAuthorized: next.isSigned && additions.pass.authorization != nil, date: exchange.manager.time.date)
         do {
-            try exchange.manager.sign(&draft)
+            try exchange.manager.sign(&draft, isApps: isApps)
             return draft.headerFields
         } catch {
             throw .notSigned(cause: error, delivery: .notSent)

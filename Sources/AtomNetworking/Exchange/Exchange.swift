@@ -223,7 +223,7 @@ extension Exchange {
         let now = manager.time.now
         let reception = outcomes.reception(of: head, to: wire.request, for: destination)
         let isBodySpent = stream?.isSpent ?? false
-        let verdict = signing.isSigned ? manager.verdict(on: head) : .byStatus
+        let verdict = signing.isSigned ? manager.verdict(on: head, from: wire) : .byStatus
         var question: RetryQuestion?
         if !outcomes.acceptableStatusCodes.contains(head.statusCode) {
             let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)

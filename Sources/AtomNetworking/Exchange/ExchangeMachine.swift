@@ -28,6 +28,8 @@ struct ExchangeMachine: Sendable {
     var reach = AtomError.Delivery.notSent
     /// Whether a 401 has been retried.
     var hasRetried = false
+    /// Whether it was sent again with another proof.
+    private var hasProvenAgain = false
     /// Whether a file or a stream is being opened, or is taking a part: then silence is not the server's.
     private(set) var isKeeping = false
     /// Whether a receiver held up what had arrived when the idle time was over.
@@ -196,6 +198,10 @@ extension ExchangeMachine {
         reach = .answered
         var commands = Commands()
         if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { commands.append(.keepCookies) }
+        if verdict == .wantsAnotherProof, tokenNumber != nil {
+            proveAgain(head, isBodySpent: isBodySpent, reception, &commands)
+            return commands
+        }
         let isRejected = verdict == .rejected || head.statusCode == 401
         let isJudgedLater = verdict == .byBody && !isRejected && reception == .unacceptable
         if let tokenNumber, !isRejected {
@@ -231,6 +237,19 @@ extension ExchangeMachine {
         commands.append(.askSession)
         if holdsSlot { commands.append(.giveSlotBack) }
         state = .waitingForSession(rejection: rejection, place: nil)
+    }
+
+    /// The server wants a proof with its nonce, which says nothing of the token (RFC 9449 §9): once more.
+    private mutating func proveAgain(
+        _ head: TransportResponse, isBodySpent: Bool, _ reception: Reception, _ commands: inout Commands
+    ) {
+        guard !hasProvenAgain else { return receive(head, reception, &commands) }
+        guard attempt.body == nil || !isBodySpent else { return receive(head, .bodyNotRepeatable, &commands) }
+        hasProvenAgain = true
+        commands.append(.limitRest(isKept: false))
+        let givesSlotBack = holdsSlot
+        beginAgain(&commands)
+        if givesSlotBack { commands.append(.giveSlotBack) }
     }
 
     /// Follows a redirect, or lets the caller have the response.
@@ -830,6 +849,8 @@ extension ExchangeMachine {
         case rejected
         /// It is rejected if the body says so.
         case byBody
+        /// It is good, and the request needs another proof of who uses it.
+        case wantsAnotherProof
     }
 
     /// What the caller gets.

@@ -9,11 +9,20 @@ extension RequestableQueueManager: RefreshService {
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
         else { return .failed(AtomError.unexpected, retryAfter: nil) }
         let sent = client.grantType == .refreshToken ? credential : nil
-        return switch await PendingResponse(run(request, listener: .awaitingAnyLate(overdue: overdue))).result() {
+        var result = await PendingResponse(run(request, listener: .awaitingAnyLate(overdue: overdue))).result()
+        // The server has done nothing but to ask for a proof with its nonce (RFC 9449 §8).
+        let rest = refreshDeadline - .nanoseconds(time.now.nanoseconds - sentAt.instant.nanoseconds)
+        if let proof = bearer.proof, case .success(let response) = result, proof.received(response), rest > .zero,
+            let again = TokenRequest.token(replacing: credential, with: bearer, timeout: rest)
+        {
+            result = await PendingResponse(run(again, listener: .awaitingAnyLate(overdue: overdue))).result()
+            if case .success(let response) = result { _ = proof.received(response) }
+        }
+        return switch result {
         case .success(let response):
             TokenResponse(
                 response, replacing: sent, clientSecret: client.secret, parameters: bearer.parameters,
-                endedBy: bearer.sessionEndingErrors, types: bearer.tokenTypes, sentAt: sentAt.date
+                endedBy: bearer.sessionEndingErrors, types: bearer.tokenTypes, proof: bearer.proof, sentAt: sentAt.date
             )
             .about(response, until: time.now)
         case .failure(let error): .failed(error, retryAfter: nil)

@@ -41,6 +41,8 @@ final class RequestableQueueManager: Sendable {
     private let ownTenure: Tenure
     let bearer: BearerAuthentication?
     private let tokenRejections: [TokenRejection]
+    /// Whether more than the status of a response says something of its token.
+    private let looksAtHeads: Bool
     let timeout: ServiceTimeout
     let preparation: RequestPreparation
     private let signers: [any RequestSigner]
@@ -80,6 +82,7 @@ final class RequestableQueueManager: Sendable {
         timeout = configuration.timeout
         bearer = configuration.authenticationMethod.bearer
         tokenRejections = bearer?.tokenRejections ?? []
+        looksAtHeads = !tokenRejections.isEmpty || bearer?.proof != nil
         session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
         gate = session?.gate
         refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
@@ -136,12 +139,18 @@ final class RequestableQueueManager: Sendable {
 
     /// What the head of a response says of the token that has signed its request.
     @inline(__always)
-    func verdict(on head: TransportResponse) -> ExchangeMachine.TokenVerdict {
-        head.statusCode != 403 && tokenRejections.isEmpty ? .byStatus : judge(head)
+    func verdict(on head: TransportResponse, from wire: AttemptOnWire) -> ExchangeMachine.TokenVerdict {
+        head.statusCode != 403 && !looksAtHeads ? .byStatus : judge(head, from: wire)
     }
 
     @inline(never)
-    private func judge(_ head: TransportResponse) -> ExchangeMachine.TokenVerdict {
+    private func judge(_ head: TransportResponse, from wire: AttemptOnWire) -> ExchangeMachine.TokenVerdict {
+        if let proof = bearer?.proof,
+            proof.received(
+                AtomResponse(statusCode: head.statusCode, headerFields: head.headerFields, url: wire.target.url))
+        {
+            return .wantsAnotherProof
+        }
         // RFC 6750 §3.1 has a 401 for it.
         if head.statusCode == 403, head.headerFields.hasChallenge(error: "invalid_token") { return .rejected }
         let verdicts = tokenRejections.map { $0.verdict(head.statusCode, head.headerFields) }
@@ -159,11 +168,18 @@ final class RequestableQueueManager: Sendable {
         observers == nil ? nil : RequestObservation(request, time: time)
     }
 
-    /// Whether the app adds to each attempt.
-    var hasSigners: Bool { !signers.isEmpty }
+    /// Whether something adds to each attempt: a proof, or the app.
+    var hasSigners: Bool { !signers.isEmpty || bearer?.proof != nil }
 
-    /// Lets the app's signers add to a request that is about to be sent.
-    func sign(_ request: inout SignableRequest) throws {
+    /// Whether a proof adds to a request.
+    func proves(_ purpose: PreparedRequest.Purpose) -> Bool { purpose == .token && bearer?.proof != nil }
+
+    /// Adds what depends on the attempt to a request that is about to be sent.
+    ///
+    /// - Parameter isApps: Whether it is a request of the app's, and not one for a token.
+    func sign(_ request: inout SignableRequest, isApps: Bool) throws {
+        if let proof = bearer?.proof, !isApps || request.isAuthorized(with: proof.tokenType) { try proof.sign(&request) }
+        guard isApps else { return }
         for signer in signers { try signer.sign(&request) }
     }
 

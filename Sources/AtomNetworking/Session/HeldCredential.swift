@@ -11,7 +11,9 @@ struct HeldCredential: Sendable {
 
         init(_ credential: TokenCredential) {
             self.credential = credential
-            authorization = "Bearer " + credential.accessToken
+            // RFC 9449 §7.1; any other type is sent as a bearer token (RFC 6750 §2.1).
+            let scheme = credential.tokenType?.lowercased() == "dpop" ? "DPoP " : "Bearer "
+            authorization = scheme + credential.accessToken
             canBeSent = HeldCredential.canBeSent(credential.accessToken)
         }
     }
@@ -21,7 +23,7 @@ struct HeldCredential: Sendable {
     /// The tokens; the refresh token can change while the access token stays.
     var credential: TokenCredential { tokens.credential }
 
-    /// What a request is signed with (RFC 6750 §2.1).
+    /// What a request is signed with.
     var authorization: String { tokens.authorization }
 
     @inline(__always)

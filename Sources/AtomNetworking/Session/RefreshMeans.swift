@@ -44,10 +44,18 @@ struct RefreshPolicy: Sendable {
     var backOffCap: Duration = .seconds(30)
     /// How long the next refresh waits for the answer to one whose time is over: a server may take a refresh token once.
     var overdueWait: Duration = .seconds(10)
+    /// The thumbprint of the key that proves who uses a token; `nil` for none.
+    var keyThumbprint: String?
 
     /// How long to wait after a number of fruitless refreshes: no longer than brings the limit within the window.
     func pause(afterFruitless count: Int) -> Duration {
         min(backOff(afterFailures: count, random: 1), fruitlessWindow / fruitlessLimit)
+    }
+
+    /// Whether nothing is known to bind the tokens to another key, without which no server takes them.
+    func canProve(_ credential: TokenCredential) -> Bool {
+        guard let keyThumbprint, let other = credential.keyThumbprint else { return true }
+        return other == keyThumbprint
     }
 
     /// How long to wait after a number of failures in a row: zero after the
@@ -65,6 +73,6 @@ extension RefreshPolicy {
     init(_ bearer: BearerAuthentication) {
         self.init(
             leeway: bearer.leeway.bounded, fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),
-            fruitlessWindow: bearer.fruitlessRefreshWindow.bounded)
+            fruitlessWindow: bearer.fruitlessRefreshWindow.bounded, keyThumbprint: bearer.proof?.keyThumbprint)
     }
 }

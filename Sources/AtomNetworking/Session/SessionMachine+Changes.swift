@@ -18,7 +18,9 @@ extension SessionMachine {
         case .old: return staleStore()
         case .news: break
         }
-        guard !read.isEmpty else { return held == nil ? [] : forget() + [.announce(.signedOut)] }
+        guard !read.isEmpty, policy.canProve(read) else {
+            return held == nil ? [] : forget() + [.announce(.signedOut)]
+        }
         guard spent.contains(read) else {
             return use(read, refused: refused, hasJustRead: hasJustRead, now: now)
         }
@@ -43,7 +45,7 @@ extension SessionMachine {
 
     /// Whether a request that reads this would find somebody signed in.
     func isNews(_ read: TokenCredential) -> Bool {
-        !read.isEmpty && store.judge(read) == .news
+        !read.isEmpty && policy.canProve(read) && store.judge(read) == .news
     }
 
     /// What the store holds, or would hold if every write had succeeded; a sign-in or sign-out writes for itself.
@@ -126,6 +128,33 @@ extension SessionMachine {
         }
         let adopted = adopt(credential, as: signedIn, now: now)
         return (credential, refusals + announcing(.signedIn, with: adopted))
+    }
+
+    /// The person of the session has signed in for more: it goes on with these tokens, as after a refresh.
+    ///
+    /// - Parameters:
+    ///   - tenure: Whose the session was when that began.
+    ///   - read: What the app's variable held until now.
+    /// - Returns: Whether it does: not if somebody has signed in or out since.
+    mutating func continued(
+        with credential: TokenCredential, of tenure: Tenure, read: TokenCredential? = nil, now: Moment
+    ) -> (Bool, [Action]) {
+        let news = read.map { observed($0, now: now) } ?? []
+        guard held != nil, tenure.isSameSignIn(as: self.tenure), tenure.isSamePerson(as: self.tenure) else {
+            return (false, news)
+        }
+        willReplace(by: credential)
+        refusedRefreshToken = nil
+        fruitless = []
+        leaveRefresh()
+        phase = .signedIn(install(HeldCredential(signedIn: credential, now: now, policy: policy)))
+        let expiresAt = credential.expiresAt
+        return (
+            true,
+            news
+                + announcing(
+                    .refreshed(expiresAt: expiresAt == .distantFuture ? nil : expiresAt), with: proceed(now: now))
+        )
     }
 
     /// Whether somebody may have been signed in before a sign-in.

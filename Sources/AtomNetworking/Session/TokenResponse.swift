@@ -20,9 +20,11 @@ enum TokenResponse {
     ///     if no refresh token was sent: then none is kept either (§4.4.3).
     ///   - codes: Those that end the session beside `invalid_grant`.
     ///   - types: Those of tokens that are sent as bearer tokens beside `Bearer`.
+    ///   - proof: What the token is bound to; `nil` for a bearer token.
     init(
         _ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil,
-        parameters: [QueryItem] = [], endedBy codes: Set<String> = [], types: Set<String> = [], sentAt: Date
+        parameters: [QueryItem] = [], endedBy codes: Set<String> = [], types: Set<String> = [],
+        proof: (any TokenProof)? = nil, sentAt: Date
     ) {
         let serverDate = response.headerFields["Date"].flatMap { HTTPDate.date($0) }
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
@@ -56,7 +58,7 @@ enum TokenResponse {
         do throws(TokenResponseError) {
             guard let members else { throw TokenResponseError("The token endpoint's answer is not a JSON object.") }
             self = try Self.granted(
-                members, replacing: old, types: types, sentAt: sentAt, serverDate: serverDate)
+                members, replacing: old, types: types, proof: proof, sentAt: sentAt, serverDate: serverDate)
         } catch {
             // The refresh token that was sent is spent nevertheless.
             let replaced = old.flatMap { _ in members.flatMap(Self.newRefreshToken) }
@@ -80,14 +82,22 @@ enum TokenResponse {
     }
 
     private static func granted(
-        _ members: [String: Any], replacing old: TokenCredential?, types: Set<String>, sentAt: Date, serverDate: Date?
+        _ members: [String: Any], replacing old: TokenCredential?, types: Set<String>, proof: (any TokenProof)?,
+        sentAt: Date, serverDate: Date?
     ) throws(TokenResponseError) -> TokenResponse {
         guard let accessToken = members["access_token"] as? String, !accessToken.isEmpty else {
             throw TokenResponseError("The token endpoint's answer has no access_token.")
         }
         guard HeldCredential.canBeSent(accessToken) else { throw TokenResponseError.unsendable }
         let tokenType = (members["token_type"] as? String)?.trimmingCharacters(in: .whitespacesAndNewlines)
-        if let tokenType, !Self.isBearer(tokenType, or: types) {
+        if let proof {
+            // A bearer token in its place could be used by whoever steals it (RFC 9449 §5).
+            guard tokenType?.lowercased() == proof.tokenType.lowercased() else {
+                throw TokenResponseError(
+                    "The token endpoint issued a token of another type than \(proof.tokenType), which isn't bound to "
+                        + "the key of BearerAuthentication.proof.")
+            }
+        } else if let tokenType, !Self.isBearer(tokenType, or: types) {
             throw TokenResponseError(
                 "The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1). If it is sent as one, "
                     + "name its type in BearerAuthentication.tokenTypes.")
@@ -102,7 +112,7 @@ enum TokenResponse {
                 scope: members["scope"] as? String ?? (members["scope"] as? [String])?.joined(separator: " ")
                     ?? old?.scope,
                 tokenType: tokenType.flatMap { $0.isEmpty ? nil : $0 } ?? old?.tokenType,
-                idToken: members["id_token"] as? String ?? old?.idToken),
+                idToken: members["id_token"] as? String ?? old?.idToken, keyThumbprint: proof?.keyThumbprint),
             lifetime: lifetime)
     }
 

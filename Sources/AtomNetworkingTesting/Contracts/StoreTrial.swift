@@ -34,7 +34,8 @@ final class StoreTrial: Sendable {
     func credential(_ number: Int) -> TokenCredential {
         TokenCredential(
             accessToken: "access-\(number)-ü", expiresAt: Date(timeIntervalSince1970: 1_900_000_000 + Double(number)),
-            refreshToken: "refresh-\(number)", scope: "read write", tokenType: "Bearer", idToken: "id-\(number)")
+            refreshToken: "refresh-\(number)", scope: "read write", tokenType: "Bearer", idToken: "id-\(number)",
+            keyThumbprint: "key-\(number)")
     }
 
     func limited<Value: Sendable>(
@@ -130,8 +131,9 @@ final class StoreTrial: Sendable {
             let found = try await load(store)
             expect(found, each, "after a write")
             findings.expect(
-                found?.scope == each.scope && found?.tokenType == each.tokenType && found?.idToken == each.idToken,
-                "scope, type or ID token was lost")
+                found?.scope == each.scope && found?.tokenType == each.tokenType && found?.idToken == each.idToken
+                    && found?.keyThumbprint == each.keyThumbprint,
+                "scope, type, ID token or the key's thumbprint was lost")
             let drift = found.map { abs($0.expiresAt.timeIntervalSince(each.expiresAt)) } ?? 0
             findings.expect(drift < 1.5, "the expiry changed by \(drift) s")
         }

@@ -63,7 +63,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case sent, head200, head401, head404, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished
     case bodyKept, restExpired, oldRestExpired, refusedByDestination
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
-    case rejected403, judged400, judgedSpent400, bodyRejected
+    case rejected403, judged400, judgedSpent400, bodyRejected, unproven401, unprovenSpent401
     case lostUnsent, lost
     case offline, networkReturned
     case busy, busyUnpaid, busyAtOnce, lostAgain, lostUnpaid, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted
@@ -134,6 +134,12 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .head401: return machine.headArrived(head(401), of: number, error, at: now)
         case .head404: return machine.headArrived(head(404), of: number, error, at: now)
         case .rejected403: return machine.headArrived(head(403), of: number, error, verdict: .rejected, at: now)
+        case .unproven401:
+            return machine.headArrived(head(401), of: number, error, verdict: .wantsAnotherProof, at: now)
+        case .unprovenSpent401:
+            machine.attempt.message.body = .data(Data("x".utf8))
+            return machine.headArrived(
+                head(401), of: number, isBodySpent: true, error, verdict: .wantsAnotherProof, at: now)
         case .judged400: return machine.headArrived(head(400), of: number, error, verdict: .byBody, at: now)
         case .judgedSpent400:
             machine.attempt.message.body = .data(Data("x".utf8))

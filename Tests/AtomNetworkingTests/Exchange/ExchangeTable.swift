@@ -108,6 +108,8 @@ enum ExchangeTable {
         rejected403: session after a 401 (0), noteRetryAfter 403, limitRest, rejected 7, askSession, giveSlotBack
         judged400: judging 400
         judgedSpent400: receiving 400 as an error
+        unproven401: session, letGo, askSession, giveSlotBack
+        unprovenSpent401: receiving 401 spent
         """,
         .sendingSignedAgain: """
         ringLooks: sending 7, deadline 50, look
@@ -139,6 +141,8 @@ enum ExchangeTable {
         rejected403: receiving 403 as an error
         judged400: judging 400
         judgedSpent400: receiving 400 as an error
+        unproven401: session, letGo, askSession, giveSlotBack
+        unprovenSpent401: receiving 401 spent
         """,
         .sendingUnsigned: """
         ringLooks: sending, deadline 50, look
@@ -169,6 +173,7 @@ enum ExchangeTable {
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         rejected403: receiving 403 as an error
         judged400, judgedSpent400: receiving 400 as an error
+        unproven401, unprovenSpent401: receiving 401 as an error
         """,
         .sendingToken: """
         ringLooks: sending, deadline 50, look
@@ -191,6 +196,7 @@ enum ExchangeTable {
         busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
         rejected403: receiving 403
         judged400, judgedSpent400: receiving 400
+        unproven401, unprovenSpent401: receiving 401
         """,
         .overdueToken: """
         slotSigned, slotUnsigned, admittedWithSlot, slotUseless: sending
@@ -209,6 +215,7 @@ enum ExchangeTable {
         busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
         rejected403: receiving 403
         judged400, judgedSpent400: receiving 400
+        unproven401, unprovenSpent401: receiving 401
         """,
         .receiving: """
         ringLooks: receiving 200, deadline 50, look
@@ -275,6 +282,8 @@ enum ExchangeTable {
         rejected403: session after a 401 (0), noteRetryAfter 403, limitRest, rejected 7, askSession, giveSlotBack
         judged400: judging 400
         judgedSpent400: receiving 400 as an error
+        unproven401: session, letGo, askSession, giveSlotBack
+        unprovenSpent401: receiving 401 spent
         """,
         .receivingStream: """
         ringLooks: streaming 200, deadline 50, look

@@ -47,7 +47,7 @@ extension StoredCredential: Codable {
         }
         credential = TokenCredential(
             accessToken: plain.accessToken, expiresAt: exact, refreshToken: plain.refreshToken, scope: plain.scope,
-            tokenType: plain.tokenType, idToken: plain.idToken)
+            tokenType: plain.tokenType, idToken: plain.idToken, keyThumbprint: plain.keyThumbprint)
     }
 
     func encode(to encoder: any Encoder) throws {

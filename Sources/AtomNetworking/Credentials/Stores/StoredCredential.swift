@@ -96,6 +96,7 @@ private struct Members: Codable {
         case scope
         case tokenType = "token_type"
         case idToken = "id_token"
+        case keyThumbprint = "jkt"
     }
 
     let accessToken: String
@@ -104,6 +105,7 @@ private struct Members: Codable {
     let scope: String?
     let tokenType: String?
     let idToken: String?
+    let keyThumbprint: String?
 }
 
 extension Members {
@@ -113,7 +115,7 @@ extension Members {
             accessToken: credential.accessToken,
             expiry: date == .distantFuture ? nil : "\(date.timeIntervalSinceReferenceDate)",
             refreshToken: credential.refreshToken, scope: credential.scope, tokenType: credential.tokenType,
-            idToken: credential.idToken)
+            idToken: credential.idToken, keyThumbprint: credential.keyThumbprint)
     }
 
     /// `nil` if the expiry isn't a number.
@@ -122,7 +124,7 @@ extension Members {
         return date.map {
             TokenCredential(
                 accessToken: accessToken, expiresAt: $0, refreshToken: refreshToken ?? "", scope: scope,
-                tokenType: tokenType, idToken: idToken)
+                tokenType: tokenType, idToken: idToken, keyThumbprint: keyThumbprint)
         }
     }
 }
