@@ -2,50 +2,317 @@ import AtomNetworking
 import Foundation
 
 /// Signs a user in when a request needs it, once for all requests that wait.
+///
+/// It is the provider of a service's ``AtomNetworking/BearerAuthentication``: the first request that finds nobody signed
+/// in shows the page, or the code, and the others wait with it. If the person declines, requests fail with
+/// ``SignInError/declined``, and are not asked for again until the app calls ``signIn(to:)``. One `SignIn` belongs to one
+/// session, and may be used on any thread.
+///
+/// A request waits no longer than its service's `timeout.resource`: give it more than the default of thirty seconds, as
+/// a person needs.
+///
+/// <!-- given: let store = InMemoryTokenCredentialStore() -->
+/// ```swift
+/// import AtomNetworking
+/// import AtomNetworkingSignIn
+///
+/// let server = try await AuthorizationServer.discover("https://id.example.com")
+/// let client = OAuthClient(server: server, id: "airline-tool", scopes: ["openid", "bookings"])
+/// let signIn = SignIn(client, browser: LoopbackBrowser(), store: store)
+/// let atom = Atom(
+///     serviceConfiguration: ServiceConfiguration(
+///         authenticationMethod: .bearer(client.authentication(store: store, signIn: signIn)),
+///         timeout: ServiceTimeout(request: 30, resource: 600)))
+/// ```
 public final class SignIn: TokenCredentialProvider {
+    private enum Method: Sendable {
+        case browser(any AuthorizationBrowser)
+        case device(@Sendable (DeviceAuthorization) async throws -> Void)
+    }
+
+    /// What a sign-in is for; those for the same share one.
+    private enum Purpose: Hashable, Sendable {
+        case session
+        case more(ScopeChallenge.Demand)
+    }
+
+    private struct State {
+        var runs: [Purpose: SharedRun] = [:]
+        /// How often somebody has signed in for more.
+        var steps = 0
+        /// What somebody has signed in for beside the client's scopes.
+        var scopes: [String] = []
+        /// What was declined since the last sign-in.
+        var declined: Set<ScopeChallenge.Demand> = []
+    }
+
+    private let client: OAuthClient
+    private let method: Method
+    private let store: (any TokenCredentialStore)?
+    private let lock: SignInLock?
+    private let state = Guarded(State())
+
+    private init(_ client: OAuthClient, _ method: Method, _ store: (any TokenCredentialStore)?, _ lock: URL?) {
+        self.client = client
+        self.method = method
+        self.store = store
+        self.lock = lock.map { SignInLock(fileURL: $0, time: client.configuration.timeSource) }
+    }
+
     /// Signs in with a browser (RFC 6749 §4.1, RFC 8252).
     ///
     /// - Parameters:
     ///   - client: The client.
     ///   - browser: Shows the page.
-    ///   - store: The store of the service, in which a sign-in of another process is found.
-    ///   - lock: A file that processes lock which share the store, so that one page opens; `nil`, the default, for none.
-    public init(
+    ///   - store: The store of the service. With it a sign-in of another process is found, and for more only the same
+    ///     person is taken.
+    ///   - lock: A file that only one of several processes has at a time, so that one page opens; `nil`, the default,
+    ///     for none. Processes that share a store share the file.
+    public convenience init(
         _ client: OAuthClient, browser: any AuthorizationBrowser, store: (any TokenCredentialStore)? = nil,
         lock: URL? = nil
     ) {
-        fatalError("to be written")
+        self.init(client, .browser(browser), store, lock)
     }
 
     /// Signs in on another device (RFC 8628).
     ///
-    /// - Parameter show: Shows code and address to the person.
-    public init(
+    /// - Parameters:
+    ///   - client: The client.
+    ///   - store: The store of the service, as for a browser.
+    ///   - lock: A file that only one of several processes has at a time, as for a browser.
+    ///   - show: Shows code and address to the person, and returns; called on any task. What it throws ends the sign-in.
+    public convenience init(
         _ client: OAuthClient, store: (any TokenCredentialStore)? = nil, lock: URL? = nil,
         showingCode show: @escaping @Sendable (DeviceAuthorization) async throws -> Void
     ) {
-        fatalError("to be written")
+        self.init(client, .device(show), store, lock)
     }
 
-    /// Signs in for requests that wait, as the session asks.
+    /// Signs in for requests that wait; the session calls it.
+    ///
+    /// - Throws: `TokenCredentialProviderError.retryAfterSignIn` with a ``SignInError``, after which the session asks no
+    ///   more by itself, or an `AtomError` of the network, after which the next request asks again.
     public func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
-        fatalError("to be written")
+        let (result, _) = await run(.session, isOfSession: true) { await self.obtain(replacing: rejected) }
+        do throws(AtomError) {
+            return try result.get()
+        } catch {
+            guard let reason = error.signInError else { throw error }
+            throw TokenCredentialProviderError.retryAfterSignIn(reason)
+        }
     }
 
     /// Signs in at once, because the person asks for it, and begins a session with the tokens.
+    ///
+    /// If a page is open already, for requests that wait, it returns when that sign-in is done.
+    ///
+    /// - Throws: An error whose ``AtomNetworking/AtomError/signInError`` says why nobody was signed in; what
+    ///   ``AtomNetworking/Atom/signIn(with:)`` throws.
     public func signIn(to atom: Atom) async throws(AtomError) {
-        fatalError("to be written")
+        let (result, isSessionTold) = await run(.session, isOfSession: false) {
+            await self.obtain(replacing: nil, isAskedFor: true)
+        }
+        let credential = try result.get()
+        // Requests that wait go on with the credential; a sign-in beside it would refuse them.
+        if !isSessionTold { try await atom.signIn(with: credential) }
     }
 
-    /// Signs in for more, and goes on with the session; if the person declines, the session stays as it is.
+    /// Signs in for what a server demands, and goes on with the session (RFC 6750 §3.1, RFC 9470).
+    ///
+    /// The page asks for what the session has been signed in for, and the scopes of the challenge. Callers with the same
+    /// challenge share one page. If the person declines, the session stays as it is.
+    ///
+    /// - Throws: What ``signIn(to:)`` throws; ``SignInError/differentUser`` if the ID tokens name two people, and
+    ///   `AuthenticationError.signedOut` if somebody has signed in or out since the server's response.
     public func signIn(to atom: Atom, for challenge: ScopeChallenge) async throws(AtomError) {
-        fatalError("to be written")
+        let demand = challenge.demand
+        let (result, _) = await run(.more(demand), isOfSession: false) { await self.step(up: challenge, in: atom) }
+        _ = try result.get()
     }
 
-    /// Makes a request, and if the token isn't enough for it signs in for more and makes it once more.
-    public func withStepUp<T: Sendable>(
-        of atom: Atom, _ request: @Sendable () async throws(AtomError) -> T
+    /// Makes a request, and if the server demands more than the token has, signs in for that and makes it once more.
+    ///
+    /// What the person has declined isn't asked for again until a sign-in succeeds: then, as after a refusal, the error
+    /// is the server's.
+    ///
+    /// <!-- given the airline
+    /// import AtomNetworkingSignIn
+    /// let server = try AuthorizationServer(issuer: "https://id.example.com", tokenEndpoint: "https://id.example.com/token")
+    /// let signIn = SignIn(OAuthClient(server: server, id: "airline"), browser: LoopbackBrowser())
+    /// -->
+    /// ```swift
+    /// let response = try await signIn.withStepUp(of: atom) { () throws(AtomError) in try await service.resume() }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - atom: The service.
+    ///   - request: Makes the request, with a service of `atom`; called once, or once more after each of two sign-ins.
+    public nonisolated(nonsending) func withStepUp<T: Sendable>(
+        of atom: Atom, _ request: () async throws(AtomError) -> T
     ) async throws(AtomError) -> T {
-        fatalError("to be written")
+        var steps = state.withLock { $0.steps }
+        for _ in 0..<2 {
+            do throws(AtomError) {
+                return try await request()
+            } catch {
+                guard let challenge = ScopeChallenge(error) else { throw error }
+                let (now, isDeclined) = state.withLock { ($0.steps, $0.declined.contains(challenge.demand)) }
+                // Otherwise somebody has signed in for more since it was sent.
+                if now == steps {
+                    guard !isDeclined else { throw error }
+                    do throws(AtomError) {
+                        try await signIn(to: atom, for: challenge)
+                    } catch let failure {
+                        throw failure.signInError == .declined ? error : failure
+                    }
+                }
+                steps = state.withLock { $0.steps }
+            }
+        }
+        return try await request()
     }
+}
+
+extension SignIn {
+    /// Joins the sign-in for a purpose, or begins it.
+    ///
+    /// - Returns: Its result, and whether the session gets it as well.
+    private func run(
+        _ purpose: Purpose, isOfSession: Bool,
+        _ work: @escaping @Sendable () async -> Result<TokenCredential, AtomError>
+    ) async -> SharedRun.Outcome {
+        guard !Task.isCancelled else { return (.failure(.cancelled(.notSent)), false) }
+        let (run, ticket) = state.withLock { state -> (SharedRun, Int) in
+            if let run = state.runs[purpose], let ticket = run.join(isOfSession: isOfSession) { return (run, ticket) }
+            let run = SharedRun()
+            state.runs[purpose] = run
+            return (run, run.join(isOfSession: isOfSession) ?? 0)
+        }
+        run.begin {
+            let result = await work()
+            self.state.withLock { state in
+                if state.runs[purpose] === run { state.runs[purpose] = nil }
+            }
+            return result
+        }
+        return await run.outcome(of: ticket)
+    }
+
+    /// A credential of a person, or what another process has stored meanwhile.
+    ///
+    /// - Parameter isAskedFor: Whether the person has asked for it, and not a request that found nobody signed in.
+    private func obtain(
+        replacing rejected: TokenCredential?, isAskedFor: Bool = false
+    ) async -> Result<TokenCredential, AtomError> {
+        do throws(AtomError) {
+            guard let lock else { return .success(try await ask(scopes: client.scopes)) }
+            let turn = try await lock.take()
+            defer { turn.giveBack() }
+            if turn.wasDeclinedMeanwhile { throw AtomError.signIn(.declined) }
+            if turn.hasWaited || !isAskedFor, let stored = try? await store?.load(), !stored.accessToken.isEmpty,
+                stored.accessToken != rejected?.accessToken
+            {
+                return .success(stored)
+            }
+            do throws(AtomError) {
+                return .success(try await ask(scopes: client.scopes))
+            } catch {
+                if error.signInError == .declined { turn.noteDeclined() }
+                throw error
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Signs in for more, and hands the credential to the session.
+    private func step(up challenge: ScopeChallenge, in atom: Atom) async -> Result<TokenCredential, AtomError> {
+        do throws(AtomError) {
+            let known = client.scopes + state.withLock { $0.scopes }
+            let scopes = known + challenge.scopes.filter { !known.contains($0) }
+            let before = try? await store?.load()
+            let turn = try await lock?.take()
+            defer { turn?.giveBack() }
+            let credential: TokenCredential
+            if turn?.hasWaited == true, let stored = try? await store?.load(), let before,
+                stored.accessToken != before.accessToken
+            {
+                // Another process has signed in for more.
+                credential = stored
+            } else {
+                credential = try await ask(scopes: scopes, parameters: challenge.parameters)
+            }
+            if let old = before?.idToken, let new = credential.idToken,
+                try IDToken(old).subject != IDToken(new).subject
+            {
+                throw AtomError.signIn(.differentUser)
+            }
+            try await atom.signIn(with: credential, continuing: challenge.response)
+            state.withLock { state in
+                state.steps += 1
+                state.scopes = Array(scopes.dropFirst(client.scopes.count))
+                state.declined = []
+            }
+            return .success(credential)
+        } catch {
+            if error.signInError == .declined { state.withLock { _ = $0.declined.insert(challenge.demand) } }
+            return .failure(error)
+        }
+    }
+
+    /// Asks the person.
+    private func ask(scopes: [String], parameters: [QueryItem] = []) async throws(AtomError) -> TokenCredential {
+        var client = client
+        client.parameters += parameters
+        switch method {
+        case .browser(let browser): return try await client.credential(in: browser, scopes: scopes)
+        case .device(let show):
+            let authorization = try await client.deviceAuthorization(scopes: scopes)
+            do {
+                try await show(authorization)
+            } catch {
+                throw Self.failure(of: error, orElse: { .browserFailed($0) })
+            }
+            return try await client.credential(for: authorization)
+        }
+    }
+
+    /// The error of something that the app implements.
+    static func failure(of error: any Error, orElse reason: (String) -> SignInError) -> AtomError {
+        switch error {
+        case let error as AtomError: error
+        case let error as SignInError: .signIn(error)
+        case is CancellationError: .cancelled(.notSent)
+        default: .signIn(reason("\(type(of: error))"))
+        }
+    }
+}
+
+extension OAuthClient {
+    /// Signs in with a browser.
+    fileprivate func credential(
+        in browser: any AuthorizationBrowser, scopes: [String]
+    ) async throws(AtomError) -> TokenCredential {
+        let begun = Guarded<AuthorizationCodeRequest?>(nil)
+        let callback: URL
+        do {
+            callback = try await browser.authorize { redirectURI in
+                let request = try await authorizationRequest(redirectURI: redirectURI, scopes: scopes)
+                begun.withLock { $0 = request }
+                return request.url
+            }
+        } catch {
+            throw SignIn.failure(of: error, orElse: { .browserFailed($0) })
+        }
+        guard let request = begun.withLock({ $0 }) else {
+            throw .signIn(.browserFailed("it has returned a callback without a page"))
+        }
+        return try await credential(for: request, callback: callback)
+    }
+}
+
+extension SignIn: Redacted {
+    /// The type's name only.
+    public var description: String { "SignIn(…)" }
 }

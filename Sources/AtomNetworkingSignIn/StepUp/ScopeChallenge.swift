@@ -1,17 +1,45 @@
 import AtomNetworking
 import Foundation
 
-/// A server's word that a token isn't enough: which scopes the request needs (RFC 6750 §3.1, `insufficient_scope`).
+/// A server's word that a token isn't enough for a request: the scopes that it needs (RFC 6750 §3.1), or how the
+/// person has to sign in (RFC 9470 §3).
+///
+/// ``SignIn/signIn(to:for:)`` signs in for it, and ``SignIn/withStepUp(of:_:)`` does all of it.
 public struct ScopeChallenge: Sendable {
-    /// The scopes.
+    /// What tells one from others.
+    struct Demand: Hashable, Sendable {
+        let scopes: Set<String>
+        let parameters: [String]
+    }
+
+    /// The scopes; empty if only another way to sign in is asked for.
     public let scopes: [String]
+
+    /// The parameters of RFC 9470, for the authorization request.
+    let parameters: [QueryItem]
     /// The response that says so.
     let response: AtomResponse
 
+    var demand: Demand { Demand(scopes: Set(scopes), parameters: parameters.map { "\($0.name)=\($0.value)" }) }
+
     /// Reads it from the error of a request; `nil` if that is about something else.
     public init?(_ error: AtomError) {
-        fatalError("to be written")
+        guard case .response(let response) = error, [401, 403].contains(response.statusCode) else { return nil }
+        let challenge = response.challenges.first { challenge in
+            guard ["bearer", "dpop"].contains(challenge.scheme) else { return false }
+            return ["insufficient_scope", "insufficient_user_authentication"].contains(challenge["error"])
+        }
+        guard let challenge else { return nil }
+        self.response = response
+        scopes = challenge.scope?.split(separator: " ").map(String.init) ?? []
+        parameters = ["acr_values", "max_age"].compactMap { name in
+            challenge[name].map { QueryItem(name: name, value: $0) }
+        }
+        if scopes.isEmpty, parameters.isEmpty { return nil }
     }
 }
 
-extension ScopeChallenge: Redacted {}
+extension ScopeChallenge: Redacted {
+    /// The scopes.
+    public var description: String { "ScopeChallenge(\(scopes.joined(separator: " ")))" }
+}
