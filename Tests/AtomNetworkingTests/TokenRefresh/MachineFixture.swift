@@ -187,6 +187,13 @@ struct MachineFixture {
         return say(actions)
     }
 
+    mutating func signInForMore(_ credential: TokenCredential, of tenure: Tenure? = nil) -> String {
+        let (goesOn, actions) = machine.continued(with: credential, of: tenure ?? machine.tenure, now: moment)
+        guard goesOn else { return "signed out" + (actions.isEmpty ? "" : ", " + say(actions)) }
+        machine.wasSet(credential)
+        return say(actions)
+    }
+
     mutating func signOut() -> String {
         let (_, actions) = machine.signedOut()
         machine.wasSet(.empty)

@@ -195,6 +195,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
     case observedRefreshToken = "observed another refresh token"
     case signedIn = "signed in"
     case signedInAgain = "signed in with the same"
+    case signedInForMore = "signed in for more"
     case signedOut = "signed out"
     case loaded
     case loadedNothing = "loaded nothing"
@@ -218,6 +219,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
     var nothing: String {
         switch self {
         case .nextReleased: "nobody"
+        case .signedInForMore: "signed out"
         case .signature: "none"
         case .signatureOfOlderGeneration: "outdated"
         case .askedOfOlderGeneration: "refuse: signed out"
@@ -276,6 +278,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
             return fixture.observe(
                 TokenCredential(accessToken: held.accessToken, expiresAt: held.expiresAt, refreshToken: "r8"))
         case .signedIn: return fixture.signIn(MachineFixture.credential(5, life: fixture.now + 3_600))
+        case .signedInForMore: return fixture.signInForMore(MachineFixture.credential(5, life: fixture.now + 3_600))
         case .signedInAgain: return fixture.signIn(held)
         case .signedOut: return fixture.signOut()
         case .loaded: return fixture.load(MachineFixture.credential(1))

@@ -1,0 +1,89 @@
+import AtomNetworking
+import Foundation
+import Testing
+
+@testable import AtomNetworkingSignIn
+
+@Suite("One sign-in that several wait for", .limited)
+struct SharedRunTests {
+    private let credential = TokenCredential(accessToken: "A", expiresAt: .distantFuture, refreshToken: "")
+
+    /// A sign-in that ends when the test says so, or is cancelled.
+    private final class Page: Sendable {
+        private let stream = AsyncStream<Result<TokenCredential, AtomError>>.makeStream()
+        let wasCancelled = AsyncStream<Void>.makeStream()
+
+        func finish(_ result: Result<TokenCredential, AtomError>) { stream.continuation.yield(result) }
+
+        func work() async -> Result<TokenCredential, AtomError> {
+            await withTaskCancellationHandler {
+                for await result in stream.stream { return result }
+                return .failure(.cancelled(.notSent))
+            } onCancel: {
+                stream.continuation.finish()
+                wasCancelled.continuation.yield()
+            }
+        }
+    }
+
+    @Test("All who wait get the result, and know whether the session gets it, too", arguments: [true, false])
+    func all(isOfSession: Bool) async throws {
+        let (run, page) = (SharedRun(), Page())
+        let tickets = try (0..<5).map { index in try #require(run.join(isOfSession: isOfSession && index == 3)) }
+        run.begin { await page.work() }
+        run.begin { .failure(.unexpected) }
+        let waiting = tickets.map { ticket in Task { await run.outcome(of: ticket) } }
+        page.finish(.success(credential))
+        for task in waiting {
+            let outcome = await task.value
+            #expect(try outcome.result.get() == credential)
+            #expect(outcome.isSessionTold == isOfSession)
+        }
+        #expect(run.join(isOfSession: false) == nil, "it is over")
+    }
+
+    @Test("One who is cancelled leaves at once, and the others wait on")
+    func cancellationOfOne() async throws {
+        let (run, page) = (SharedRun(), Page())
+        let first = try #require(run.join(isOfSession: true))
+        let second = try #require(run.join(isOfSession: false))
+        run.begin { await page.work() }
+        let leaving = Task { await run.outcome(of: first) }
+        leaving.cancel()
+        let left = await leaving.value
+        #expect(throws: AtomError.self) { try left.result.get() }
+        let staying = Task { await run.outcome(of: second) }
+        page.finish(.success(credential))
+        let outcome = await staying.value
+        #expect(try outcome.result.get() == credential)
+        #expect(!outcome.isSessionTold, "the session's call has gone")
+    }
+
+    @Test("When nobody waits any more it is cancelled, and nobody joins it")
+    func cancellationOfAll() async throws {
+        let (run, page) = (SharedRun(), Page())
+        let tickets = try (0..<2).map { _ in try #require(run.join(isOfSession: false)) }
+        run.begin { await page.work() }
+        let waiting = tickets.map { ticket in Task { await run.outcome(of: ticket) } }
+        for task in waiting { task.cancel() }
+        for task in waiting { _ = await task.value }
+        for await _ in page.wasCancelled.stream { break }
+        #expect(run.join(isOfSession: true) == nil)
+    }
+
+    @Test("A caller that is cancelled before it waits gets its cancellation")
+    func cancelledBefore() async throws {
+        let (run, page) = (SharedRun(), Page())
+        let ticket = try #require(run.join(isOfSession: false))
+        let late = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await run.outcome(of: ticket)
+        }
+        late.cancel()
+        let outcome = await late.value
+        #expect(throws: AtomError.self) { try outcome.result.get() }
+        // It was given up before it began.
+        run.begin { await page.work() }
+        for await _ in page.wasCancelled.stream { break }
+    }
+}
