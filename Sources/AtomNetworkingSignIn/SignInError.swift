@@ -38,7 +38,7 @@ public enum SignInError: Error, Sendable, Hashable {
 }
 
 extension SignInError: RedactedError {
-    /// One or two sentences: what happened and what to do. It contains no code, state, verifier or token.
+    /// One or two sentences, without code, state, verifier and token.
     public var description: String {
         switch self {
         case .declined: "The sign-in was declined, or its page was closed."

@@ -1,7 +1,8 @@
 /// What signs a request that the app sends by other means than this SDK: a web socket, a web view, an image loader.
 ///
 /// ``Atom/authorization(for:)`` returns it. Ask for it anew for each request: the session may have another token by
-/// then. It holds a credential, so no description shows its content.
+/// then. A server takes a token of the type `DPoP` only with a proof, which only the SDK's own requests have. It holds a
+/// credential, so no description shows its content.
 public struct RequestAuthorization: Sendable {
     /// The access token of the session; `nil` for a service with Basic authentication.
     public let accessToken: String?

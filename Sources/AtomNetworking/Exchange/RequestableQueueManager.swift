@@ -178,7 +178,9 @@ final class RequestableQueueManager: Sendable {
     ///
     /// - Parameter isApps: Whether it is a request of the app's, and not one for a token.
     func sign(_ request: inout SignableRequest, isApps: Bool) throws {
-        if let proof = bearer?.proof, !isApps || request.isAuthorized(with: proof.tokenType) { try proof.sign(&request) }
+        if let proof = bearer?.proof, !isApps || request.isAuthorized(with: proof.tokenType) {
+            try proof.sign(&request)
+        }
         guard isApps else { return }
         for signer in signers { try signer.sign(&request) }
     }
