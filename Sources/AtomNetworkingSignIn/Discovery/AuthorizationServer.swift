@@ -32,11 +32,18 @@ public struct AuthorizationServer: Sendable, Hashable {
 
     /// Creates a server from what the app knows of it; what is optional are variables.
     ///
-    /// - Throws: `AtomError.requestable` for an issuer, or an address, that isn't `https`, or `http` on this device.
+    /// - Throws: `AtomError.requestable` for an address that isn't `https`, and for an issuer with a query. An issuer on
+    ///   this device may be `http`, and then its addresses on this device may, too.
     public init(
         issuer: String, authorizationEndpoint: String? = nil, tokenEndpoint: String
     ) throws(AtomError) {
-        fatalError("to be written")
+        let allowsPlain = try ServerAddress(issuer: issuer).isPlain
+        for url in [authorizationEndpoint, tokenEndpoint].compactMap({ $0 }) {
+            _ = try ServerAddress(url, allowsPlain: allowsPlain)
+        }
+        self.issuer = issuer
+        self.authorizationEndpoint = authorizationEndpoint
+        self.tokenEndpoint = try AuthorizationEndpoint(tokenEndpoint)
     }
 
     /// Asks a server for its metadata (RFC 8414 §3, OpenID Connect Discovery §4).
@@ -44,11 +51,59 @@ public struct AuthorizationServer: Sendable, Hashable {
     /// The response is kept by the rules of HTTP: in the cache of the configuration, or in one for the process.
     ///
     /// - Parameters:
-    ///   - issuer: The server's identifier, as the app knows it.
-    ///   - configuration: How the requests are sent.
+    ///   - issuer: The server's identifier, as the app knows it; a slash at its end is a part of it.
+    ///   - configuration: How the requests are sent: transport, timeouts, retries, time source, observers, cache. What
+    ///     signs or changes requests, cookies, header fields and redirects are not taken from it.
+    /// - Throws: `AtomError.requestable` for an issuer that can't be one, ``SignInError/wrongIssuer(expected:found:)``
+    ///   if the metadata is another server's, ``SignInError/invalidMetadata(_:)`` if it breaks a rule; if there is none,
+    ///   the last response, in `AtomError.response`.
     public static func discover(
         _ issuer: String, configuration: ServiceConfiguration = ServiceConfiguration()
     ) async throws(AtomError) -> AuthorizationServer {
-        fatalError("to be written")
+        let address = try ServerAddress(issuer: issuer)
+        // The slash at the end goes, only here (RFC 8414 §3.1).
+        let path = address.target.path.hasSuffix("/") ? String(address.target.path.dropLast()) : address.target.path
+        let openID = "/.well-known/openid-configuration"
+        var others = [try address.endpoint(openID + path)]
+        // OpenID Connect Discovery §4.1 appends to the path; RFC 8414 §5 wants both tried.
+        if !path.isEmpty { others.append(try address.endpoint(path + openID)) }
+        let document = try await MetadataRequest(configuration)
+            .document(at: try address.endpoint("/.well-known/oauth-authorization-server" + path), or: others[...])
+        return try AuthorizationServer(document, of: issuer, allowsPlain: address.isPlain)
     }
+
+    private init(_ document: MetadataDocument, of expected: String, allowsPlain: Bool) throws(AtomError) {
+        func endpoint(_ name: String) throws(AtomError) -> AuthorizationEndpoint? {
+            guard let url = try document.address(name, allowsPlain: allowsPlain) else { return nil }
+            return try AuthorizationEndpoint(url)
+        }
+        // Code point by code point (RFC 8414 §3.3, §4): text that only looks the same is another server's, and so is an
+        // issuer with a slash at its end for one without. Servers whose issuer has one, such as Auth0's, are asked for
+        // with it.
+        issuer = try document.text("issuer")
+        guard issuer.utf8.elementsEqual(expected.utf8) else {
+            let found = String(String.UnicodeScalarView(issuer.unicodeScalars.prefix(300)))
+            throw .signIn(.wrongIssuer(expected: expected, found: found))
+        }
+        guard let tokenEndpoint = try endpoint("token_endpoint") else {
+            throw MetadataDocument.refusal("it has no token_endpoint")
+        }
+        self.tokenEndpoint = tokenEndpoint
+        authorizationEndpoint = try document.address("authorization_endpoint", allowsPlain: allowsPlain)
+        revocationEndpoint = try endpoint("revocation_endpoint")
+        pushedAuthorizationRequestEndpoint = try endpoint("pushed_authorization_request_endpoint")
+        deviceAuthorizationEndpoint = try endpoint("device_authorization_endpoint")
+        registrationEndpoint = try endpoint("registration_endpoint")
+        scopes = try document.list("scopes_supported")
+        codeChallengeMethods = try document.list("code_challenge_methods_supported")
+        proofAlgorithms = try document.list("dpop_signing_alg_values_supported")
+        tokenEndpointAuthenticationMethods = try document.list("token_endpoint_auth_methods_supported")
+        sendsIssuerInCallback = try document.flag("authorization_response_iss_parameter_supported")
+        requiresPushedRequests = try document.flag("require_pushed_authorization_requests")
+    }
+}
+
+extension AuthorizationServer: Redacted {
+    /// The issuer.
+    public var description: String { Redaction.url(issuer) }
 }
