@@ -5,6 +5,10 @@ import Testing
 
 @testable import AtomNetworkingSignIn
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite("Discovering an authorization server", .limited)
 struct DiscoveryTests {
     private static let oauth = "/.well-known/oauth-authorization-server"
@@ -44,11 +48,15 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("If no address has a document, the last response is the error")
-    func noDocument() async throws {
-        let script = ScriptedMetadata(.status(404), .status(403), .status(410))
-        #expect(await script.discover("https://a.example/b").failure?.response?.statusCode == 410)
-        #expect(script.asked.count == 3)
+    @Test(
+        "If no address has a document, the last response is the error",
+        arguments: ["https://a.example", "https://a.example/b"])
+    func noDocument(_ issuer: String) async throws {
+        let statuses = issuer.hasSuffix("b") ? [404, 403, 410] : [404, 410]
+        let script = ScriptedMetadata()
+        for status in statuses { script.wire.add(.status(status)) }
+        #expect(await script.discover(issuer).failure?.response?.statusCode == 410)
+        #expect(script.asked.count == statuses.count)
     }
 
     @Test("A redirect isn't followed: the next address is tried", arguments: [301, 302, 303, 307, 308])
@@ -156,9 +164,13 @@ struct DiscoveryTests {
 
     @Test("An issuer of any length is shown in part")
     func longIssuer() async throws {
-        let script = ScriptedMetadata(.metadata(of: "https://a.example/" + String(repeating: "\u{301}", count: 10_000)))
-        let error = try #require(await script.discover("https://a.example").failure)
-        #expect(error.description.unicodeScalars.count < 1_000)
+        // All of it is one character.
+        let script = ScriptedMetadata(.metadata(of: "a" + String(repeating: "\u{301}", count: 10_000)))
+        guard case .wrongIssuer(_, let found?) = await script.discover("https://a.example").failure?.signInError else {
+            Issue.record("It isn't wrong")
+            return
+        }
+        #expect(found.unicodeScalars.count == 300)
     }
 
     @Test(
@@ -284,6 +296,18 @@ struct DiscoveryTests {
             }
             #expect(request.method == "GET" && request["Accept"] == "application/json")
         }
+    }
+
+    @Test("Cookies of the process aren't sent")
+    func sharedCookies() async throws {
+        var script = ScriptedMetadata(.metadata(of: "https://jar.example"))
+        script.configuration.configuration = .default
+        let cookie = try #require(
+            HTTPCookie(properties: [.name: "a", .value: "1", .domain: "jar.example", .path: "/"]))
+        HTTPCookieStorage.shared.setCookie(cookie)
+        defer { HTTPCookieStorage.shared.deleteCookie(cookie) }
+        _ = try await script.discover("https://jar.example").get()
+        #expect(script.wire.requests.first?["Cookie"] == nil)
     }
 
     @Test("A document is asked for again when it is no longer fresh", arguments: [false, true])
