@@ -34,7 +34,7 @@ public enum SecureEnclave {
 
     public enum P256 {
         public enum Signing {
-            /// Not `Sendable`, as in older SDKs.
+            /// Not `Sendable`: the strictest form.
             public struct PrivateKey {
                 private let handle: AnyObject?
 

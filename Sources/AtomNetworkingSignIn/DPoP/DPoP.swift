@@ -43,7 +43,7 @@ public final class DPoP: TokenProof {
         try request.setHeader("DPoP", to: message + "." + Base64URL.encode(signature))
     }
 
-    /// Keeps the nonce of a response for the next proof (RFC 9449 §8.2), and returns whether the server wants one with it.
+    /// Keeps the nonce of a response for later proofs (RFC 9449 §8.2), and returns whether the server wants one now.
     public func received(_ response: AtomResponse) -> Bool {
         let sent = response.headerFields.values(for: "DPoP-Nonce")
         // A response has no more than one (RFC 9449 §8). It is that of the origin: only who issued it accepts it (§9).

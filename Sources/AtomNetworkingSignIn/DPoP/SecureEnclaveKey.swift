@@ -16,7 +16,7 @@
     /// let proof = try DPoP(key: key)
     /// ```
     public struct SecureEnclaveKey: DPoPKey, @unchecked Sendable {
-        // A constant that refers to what is in the Secure Enclave; older SDKs don't say that it is sendable.
+        // A constant, which refers to what is in the Secure Enclave; that signs for any thread.
         private let key: SecureEnclave.P256.Signing.PrivateKey
 
         /// Whether this device has a Secure Enclave; not every simulator and older Mac has one.
