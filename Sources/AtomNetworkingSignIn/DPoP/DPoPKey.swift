@@ -2,7 +2,8 @@ import Foundation
 
 /// A key on the curve P-256 that proves who uses a token (RFC 9449 §4), with ES256 (RFC 7518 §3.4).
 ///
-/// ``SecureEnclaveKey`` is one that can't leave the device. On Linux bring one of swift-crypto, as the example tool does.
+/// ``SecureEnclaveKey`` is one that can't leave the device. On Linux bring one of swift-crypto, as the example tool
+/// does.
 public protocol DPoPKey: Sendable {
     /// The point of the public key without compression: 0x04 and the two coordinates, 65 bytes (SEC 1 §2.3.3).
     var publicKey: Data { get }

@@ -6,9 +6,9 @@
 
     /// A key that can't leave the device: its private part is in the Secure Enclave.
     ///
-    /// An app creates it once and keeps its ``dataRepresentation`` where it keeps its tokens, which are of no use without
-    /// it. It signs from the first unlock of the device on, also while the device is locked again, as a refresh in the
-    /// background needs it.
+    /// An app creates it once and keeps its ``dataRepresentation`` where it keeps its tokens, which are of no use
+    /// without it. It signs from the first unlock of the device on, also while the device is locked again, as a refresh
+    /// in the background needs it.
     ///
     /// <!-- not compiled: there is a Secure Enclave on Apple platforms only -->
     /// ```swift
