@@ -49,7 +49,7 @@ public struct AllowedOrigins: Sendable, Hashable {
 
     /// Whether tokens and the client's secret may be sent to an authorization server,
     /// which needs HTTPS (RFC 6749 §3.2) unless the app says otherwise.
-    func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
+    package func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
         let origin = endpoint.target.origin
         return origin.scheme == .https || origin.isLoopback || allows(origin)
     }

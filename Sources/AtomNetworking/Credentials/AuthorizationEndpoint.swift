@@ -1,6 +1,6 @@
 /// The address of a token endpoint (RFC 6749 §3.2).
 public struct AuthorizationEndpoint: Sendable, Hashable {
-    let target: TargetURL
+    package let target: TargetURL
 
     /// Creates an endpoint.
     ///

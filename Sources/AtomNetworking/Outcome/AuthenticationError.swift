@@ -45,7 +45,7 @@ public struct OAuthError: Error, Sendable {
     static let deadRefreshToken = "invalid_grant"
 
     /// IANA's OAuth Extensions Error registry, and RFC 6749 §4.1.2.1 and §5.2.
-    static let registeredCodes: Set<String> = [
+    package static let registeredCodes: Set<String> = [
         deadRefreshToken, "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type",
         "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
         "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_token",

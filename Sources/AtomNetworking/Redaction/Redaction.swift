@@ -47,7 +47,7 @@ package enum Redaction {
     /// The text with the mark in place of everything that looks like a token, and of everything that it shares with a
     /// secret: eight or more characters, a complete shorter secret, and its beginning or end next to `…`, `...` or
     /// `***`; percent-encoding, the case of letters and `+` for a space make no difference.
-    static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
+    package static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
         var search = SecretSearch(text)
         search.hideLikelyTokens()
         search.hide(secrets)

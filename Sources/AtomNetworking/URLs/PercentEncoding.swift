@@ -67,7 +67,7 @@ package enum PercentEncoding {
     }
 
     /// One name or value of a form.
-    static func formEncode(_ text: String) -> String {
+    package static func formEncode(_ text: String) -> String {
         let encoded = encode(text, allowing: formSafe)
         guard encoded.utf8.contains(0x20) else { return encoded }
         return String(decoding: encoded.utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
