@@ -264,6 +264,7 @@ extension SignIn {
     /// Asks the person.
     private func ask(scopes: [String], parameters: [QueryItem] = []) async throws(AtomError) -> TokenCredential {
         var client = client
+        client.parameters.removeAll { own in parameters.contains { $0.name == own.name } }
         client.parameters += parameters
         switch method {
         case .browser(let browser): return try await client.credential(in: browser, scopes: scopes)

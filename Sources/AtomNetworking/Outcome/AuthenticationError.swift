@@ -295,7 +295,7 @@ extension AuthenticationError: ErrorForPeople {
             case let error as AtomError: error.wordless
             case let error as OAuthError: error.named
             case let error as TokenResponseError: error.description
-            case let error as TokenStoreError: error.description
+            case let error as any RedactedError: error.description
             case is CancellationError: "It was cancelled"
             default: "\(type(of: cause))"
             }
