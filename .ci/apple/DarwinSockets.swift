@@ -1,6 +1,6 @@
 // What of sockets has another type in Darwin than in Glibc, or is only in
-// Darwin. The file is compiled with the library for tests, for the reason that
-// DarwinDeclarations.swift gives.
+// Darwin. The file is compiled with the libraries for tests and for signing in,
+// for the reason that DarwinDeclarations.swift gives.
 
 import Darwin
 
