@@ -101,7 +101,7 @@ final class LoopbackListener: Sendable {
                 }
             }
             if entries[0].revents != 0 { return .success(nil) }
-            if entries[1].revents != 0, let descriptor = acceptNext() {
+            while entries[1].revents != 0, let descriptor = acceptNext() {
                 if connections.count == Self.mostConnections { connections.removeFirst().end() }
                 connections.append(Connection(descriptor, LoopbackRequest(port: port, path: path)))
             }
@@ -139,7 +139,7 @@ final class LoopbackListener: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isOpen = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && listen(descriptor, 16) == 0
+                bind(descriptor, address, length) == 0 && listen(descriptor, 128) == 0
                     && getsockname(descriptor, address, &length) == 0
             }
         }

@@ -57,8 +57,19 @@ struct LoopbackRequest {
         guard target[0] == path else { return target[0].first == "/" ? .notFound : .badRequest }
         guard parts[0] == "GET" else { return .methodNotAllowed }
         guard target.count == 2, !target[1].isEmpty else { return .badRequest }
-        // Browsers send some characters that a URL can't have, and Foundation's versions differ about them.
-        return .callback(query: PercentEncoding.encode(String(target[1]), allowing: Self.query))
+        return .callback(query: Self.encoded(String(target[1])))
+    }
+
+    /// A query with nothing in it that a URL can't have (RFC 3986 §3.4).
+    ///
+    /// Browsers send some such characters. Foundation's versions differ about them, and encode what is encoded already.
+    private static func encoded(_ query: String) -> String {
+        let parts = PercentEncoding.encode(query, allowing: Self.query)
+            .split(separator: "%", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(String(parts[0])) { text, part in
+            let isOctet = part.utf8.prefix(2).compactMap(PercentEncoding.hexValue).count == 2
+            return text + (isOctet ? "%" : "%25") + part
+        }
     }
 
     /// The values of the `Host` fields; `nil` if a field breaks a rule (RFC 9112 §3.2, §5).
