@@ -31,15 +31,15 @@ public struct DeviceAuthorization: Sendable {
         guard let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any] else {
             throw Self.refusal("isn't a JSON object")
         }
-        func text(_ name: String) throws(AtomError) -> String {
-            guard let text = members[name] as? String, !text.isEmpty else { throw Self.refusal("has no \(name)") }
+        func text(_ name: String, or other: String? = nil) throws(AtomError) -> String {
+            let text = members[name] as? String ?? other.flatMap { members[$0] as? String } ?? ""
+            guard !text.isEmpty else { throw Self.refusal("has no \(name)") }
             return text
         }
         deviceCode = try text("device_code")
         userCode = try text("user_code")
-        // Google's name of an early draft.
-        let name = members["verification_uri"] == nil ? "verification_url" : "verification_uri"
-        verificationURL = try Self.page(try text(name))
+        // The second is Google's name, of an early draft.
+        verificationURL = try Self.page(try text("verification_uri", or: "verification_url"))
         let complete = members["verification_uri_complete"] as? String
         completeVerificationURL = try complete.map { text throws(AtomError) in try Self.page(text) }
         guard let lifetime = Self.seconds(members["expires_in"]) else { throw Self.refusal("has no expires_in") }

@@ -28,8 +28,8 @@ extension OAuthClient {
     /// network, or the server, fails.
     ///
     /// - Throws: ``SignInError/declined``, ``SignInError/deviceCodeExpired`` or ``SignInError/refused(_:)``, in an
-    ///   `AtomError`; `AtomError.cancelled` at once when the task is cancelled; and a failure of the network only if the
-    ///   code expires before the next attempt.
+    ///   `AtomError`, or what is wrong with the response; `AtomError.cancelled` at once when the task is cancelled; and
+    ///   a failure of the network only if the code expires before the next attempt.
     public func credential(for authorization: DeviceAuthorization) async throws(AtomError) -> TokenCredential {
         let request = ServerRequest(of: self)
         let form =
@@ -41,11 +41,18 @@ extension OAuthClient {
         var next = try polling.begin(at: request.time.now)
         while true {
             try await request.time.wait(until: next)
+            let tokens: TokenCredential
             do throws(AtomError) {
-                return try await request.credential(form)
+                tokens = try await request.credential(form)
             } catch {
                 next = try polling.failed(error, at: request.time.now)
+                continue
             }
+            if let idToken = tokens.idToken {
+                try IDToken(idToken).check(
+                    issuer: server.issuer, clientID: credential.id, nonce: nil, at: request.time.date)
+            }
+            return tokens
         }
     }
 
