@@ -165,13 +165,18 @@ public struct OAuthClient: Sendable {
             let reason = "a page for a sign-in comes over HTTPS, but from this device (RFC 6749 §3.1)"
             throw .requestable(.invalidURL(.init(subject: address, reason: reason)))
         }
+        try checkParameters()
+        return try URLEndpoint(address)
+    }
+
+    /// Refuses what the app adds, if it would take the place of what the client sets.
+    func checkParameters() throws(AtomError) {
         // The callback is read from the query.
         let isOther = { (item: QueryItem) in item.name == "response_mode" && item.value != "query" }
         if let item = parameters.first(where: { Self.ownParameters.contains($0.name) || isOther($0) }) {
             let reason = "a sign-in depends on this parameter, which the client sets by itself; remove it"
             throw .requestable(.unsupportedConfiguration(.init(subject: item.name, reason: reason)))
         }
-        return try URLEndpoint(address)
     }
 
     /// What the app must not replace, and a request object, which would (RFC 9101 §5).
@@ -180,11 +185,11 @@ public struct OAuthClient: Sendable {
         "code_challenge_method", "resource", "dpop_jkt", "request", "request_uri",
     ]
 
-    private static func scopeItems(_ scopes: [String]) -> [QueryItem] {
+    static func scopeItems(_ scopes: [String]) -> [QueryItem] {
         scopes.isEmpty ? [] : [QueryItem(name: "scope", value: scopes.joined(separator: " "))]
     }
 
-    private var resourceItems: [QueryItem] { QueryItem.items(name: "resource", value: resources) }
+    var resourceItems: [QueryItem] { QueryItem.items(name: "resource", value: resources) }
 }
 
 /// What a server says to a pushed request (RFC 9126 §2.2).

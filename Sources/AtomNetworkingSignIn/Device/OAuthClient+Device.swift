@@ -12,13 +12,13 @@ extension OAuthClient {
         guard let endpoint = server.deviceAuthorizationEndpoint else {
             throw .signIn(.unsupported("a sign-in on another device"))
         }
+        try checkParameters()
         let scopes = scopes ?? self.scopes
-        var form = parameters
-        if !scopes.isEmpty { form.append(QueryItem(name: "scope", value: scopes.joined(separator: " "))) }
         let request = ServerRequest(of: self)
         // Before it is sent: the server counts from when it answers.
         let (instant, date) = (request.time.now, request.time.date)
-        let response = try await request.send(form + resourceItems, to: endpoint)
+        let response = try await request.send(
+            Self.scopeItems(scopes) + resourceItems + parameters, to: endpoint)
         return try DeviceAuthorization(response, scopes: scopes, sentAt: instant, date)
     }
 
@@ -43,7 +43,7 @@ extension OAuthClient {
             try await request.time.wait(until: next)
             let tokens: TokenCredential
             do throws(AtomError) {
-                tokens = try await request.credential(form)
+                tokens = try await request.credential(form, scopes: authorization.scopes)
             } catch {
                 next = try polling.failed(error, at: request.time.now)
                 continue
@@ -55,6 +55,4 @@ extension OAuthClient {
             return tokens
         }
     }
-
-    private var resourceItems: [QueryItem] { resources.map { QueryItem(name: "resource", value: $0) } }
 }
