@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingSignIn
 
 extension Atom {
     /// Creates a service without a network, and the wire that answers its
@@ -44,6 +45,54 @@ extension Atom {
         scripted(
             answers, signedIn: isSignedIn, expiringIn: lifetime, delivery: delivery, clock: clock,
             configure: configure, onProblem: onProblem, place: (fileID, filePath, line))
+    }
+
+    /// Creates a service without a network whose user signs in when a request needs it, in the browser of
+    /// ``ScriptedTransport/authorizationServer``.
+    ///
+    /// Nobody is signed in at first. The person approves, unless the test says otherwise.
+    ///
+    /// ```swift
+    /// import AtomNetworking
+    /// import AtomNetworkingTesting
+    ///
+    /// struct Profile: Requestable {
+    ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    /// }
+    ///
+    /// let (atom, wire) = Atom.scripted(.status(204), signingInFor: ["openid"])
+    /// try await atom.enqueue(Profile()).resume()
+    /// assert(wire.authorizationServer.counts.pages == 1)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - answers: The answers to the requests, in order.
+    ///   - scopes: What a sign-in asks for; with `openid` there is an ID token.
+    ///   - demandsProofs: Whether the tokens are bound to a key (RFC 9449).
+    ///   - lifetime: For how long each access token is valid.
+    ///   - clock: The service goes by it.
+    ///   - configure: May change the service's configuration.
+    ///   - onProblem: Hears what nobody has verified, when the wire goes away, and what the test has waited for in vain.
+    ///   - fileID: The file of the test, for that issue.
+    ///   - filePath: The file of the test, for that issue.
+    ///   - line: The line of the test, for that issue.
+    /// - Returns: The service and its wire. The service keeps the wire.
+    public static func scripted(
+        _ answers: ScriptedResponse..., signingInFor scopes: [String], demandingProofs demandsProofs: Bool = false,
+        expiringIn lifetime: Duration = .seconds(3_600), clock: ManualClock = ManualClock(),
+        configure: (inout ServiceConfiguration) -> Void = { _ in },
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.report($0) },
+        fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line
+    ) -> (atom: Atom, wire: ScriptedTransport) {
+        scripted(
+            answers, expiringIn: lifetime, delivery: .asynchronous, clock: clock, configure: configure,
+            onProblem: onProblem, place: (fileID, filePath, line)
+        ) { wire in
+            wire.authorizationServer.demandsProofs = demandsProofs
+            let client = wire.client(scopes: scopes)
+            let signIn = SignIn(client, browser: wire.authorizationServer.browser, store: wire.tokenStore)
+            return client.authentication(store: wire.tokenStore, signIn: signIn)
+        }
     }
 
     /// Runs a test with a service without a network, and verifies its script.
@@ -106,15 +155,31 @@ extension Atom {
         onProblem: @escaping @Sendable (ScriptProblem) -> Void,
         place: (fileID: String, filePath: StaticString, line: Int)
     ) -> (atom: Atom, wire: ScriptedTransport) {
+        scripted(
+            answers, expiringIn: lifetime, delivery: delivery, clock: clock, configure: configure,
+            onProblem: onProblem, place: place
+        ) { wire in
+            guard let isSignedIn else { return nil }
+            if isSignedIn { wire.tokenStore.stored = wire.authorizationServer.signIn() }
+            return wire.authorizationServer.authentication(wire.tokenStore)
+        }
+    }
+
+    private static func scripted(
+        _ answers: [ScriptedResponse], expiringIn lifetime: Duration, delivery: ScriptedTransport.Delivery,
+        clock: ManualClock, configure: (inout ServiceConfiguration) -> Void,
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void,
+        place: (fileID: String, filePath: StaticString, line: Int),
+        authentication: (ScriptedTransport) -> BearerAuthentication?
+    ) -> (atom: Atom, wire: ScriptedTransport) {
         let wire = ScriptedTransport(
             answers, delivery: delivery, clock: clock, onProblem: onProblem, fileID: place.fileID,
             filePath: place.filePath, line: place.line)
         wire.authorizationServer.lifetime = lifetime
-        if isSignedIn == true { wire.tokenStore.stored = wire.authorizationServer.signIn() }
+        let bearer = authentication(wire)
         func connect(_ configuration: inout ServiceConfiguration) {
             wire.connect(&configuration)
-            guard isSignedIn != nil else { return }
-            configuration.authenticationMethod = .bearer(wire.authorizationServer.authentication(wire.tokenStore))
+            if let bearer { configuration.authenticationMethod = .bearer(bearer) }
         }
         var configuration = ServiceConfiguration()
         connect(&configuration)

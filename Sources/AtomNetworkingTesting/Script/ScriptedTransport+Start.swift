@@ -138,9 +138,7 @@ extension ScriptedTransport {
         if exchange.index == nil {
             return player.perform(authorizationServer.answer(record), exchange, turn)
         }
-        if authorizationServer.isInUse, let token = record.bearerToken, !authorizationServer.accepts(token) {
-            return player.perform(.unauthorized(), exchange, turn)
-        }
+        if let refusal = authorizationServer.refusal(of: record) { return player.perform(refusal, exchange, turn) }
         switch takeAnswer(for: record) {
         case .found(let answer):
             let text = "\(record) (\(answer.name))"

@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingSignIn
 import Foundation
 
 /// A transport without a network, which answers by a script and records what it
@@ -107,7 +108,7 @@ public final class ScriptedTransport: Transport {
         self.clock = clock
         self.onProblem = onProblem
         place = ScriptProblem.Place(fileID, filePath, line)
-        authorizationServer = ScriptedAuthorizationServer(clock: clock)
+        authorizationServer = ScriptedAuthorizationServer(clock: clock, wire: state)
         tokenStore = RecordingTokenCredentialStore()
         state.withLock { [tokenStore] in $0.stores = [tokenStore] }
     }
@@ -142,6 +143,23 @@ public final class ScriptedTransport: Transport {
         connect(&configuration)
         listen(in: &configuration)
     }
+
+    /// An app as a client of ``authorizationServer``, without a secret; its options can be changed.
+    ///
+    /// Its requests go to this wire, by its clock. If the server demands proofs, it has a key; set
+    /// ``ScriptedAuthorizationServer/demandsProofs`` before. From now on the wire checks access tokens.
+    ///
+    /// ```swift
+    /// import AtomNetworkingSignIn
+    /// import AtomNetworkingTesting
+    ///
+    /// let wire = ScriptedTransport()
+    /// let client = wire.client(scopes: ["openid"])
+    /// let signIn = SignIn(client, browser: wire.authorizationServer.browser, store: wire.tokenStore)
+    /// ```
+    ///
+    /// - Parameter scopes: What its sign-ins ask for.
+    public func client(scopes: [String] = []) -> OAuthClient { authorizationServer.client(scopes: scopes, on: self) }
 
     func connect(_ configuration: inout ServiceConfiguration) {
         configuration.transport = self

@@ -1,9 +1,6 @@
 import AtomNetworking
+import AtomNetworkingSignIn
 import Foundation
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 /// An OAuth 2.0 authorization server in memory, at an origin of its own on a
 /// ``ScriptedTransport``.
@@ -12,6 +9,11 @@ import Foundation
 /// revokes them (RFC 7009). Refresh tokens rotate, and using one twice revokes
 /// all tokens of the same sign-in (RFC 9700 §4.14.2). It goes by the wire's
 /// clock.
+///
+/// It signs people in: in its ``browser``, with PKCE (RFC 7636) and pushed
+/// requests (RFC 9126), and on other devices (RFC 8628). It has metadata (RFC
+/// 8414), issues ID tokens and binds tokens to keys (RFC 9449). It can't sign and
+/// verifies no signature.
 ///
 /// ```swift
 /// import AtomNetworking
@@ -29,9 +31,9 @@ import Foundation
 public final class ScriptedAuthorizationServer: Sendable {
     /// What has happened so far.
     public struct Counts: Sendable, Hashable {
-        /// Requests for a token, with any result.
+        /// Requests for a token, with any result, apart from those that end a sign-in.
         public var refreshes = 0
-        /// Access tokens that were issued for them, including lost answers.
+        /// Access tokens that the token endpoint has issued, including lost answers.
         public var tokensIssued = 0
         /// Refresh tokens that were used twice.
         public var reuses = 0
@@ -45,51 +47,34 @@ public final class ScriptedAuthorizationServer: Sendable {
         public var dead = 0
         /// Requests to the service with an access token that was never issued.
         public var unknown = 0
+        /// Pages that the browser has shown.
+        public var pages = 0
+        /// Authorization requests that were pushed.
+        public var pushedRequests = 0
+        /// Authorization codes that callbacks have brought.
+        public var codesIssued = 0
+        /// Authorization codes that the token endpoint has refused.
+        public var codesRefused = 0
+        /// Sign-ins on other devices that have begun.
+        public var deviceRequests = 0
+        /// Proofs that were missing or wrong, at the token endpoint and at the service; not those without a new nonce.
+        public var proofsRefused = 0
+        /// Requests to the service whose access token lacks a scope.
+        public var scopesRefused = 0
 
         /// Creates counts of nothing.
         public init() {}
-    }
-
-    private enum Fault {
-        case refusal
-        case unavailable(status: Int, retryAfter: Int?)
-        case lostAnswer
-        case delay(Duration)
-    }
-
-    private struct AccessToken {
-        let family: Int
-        let expiresAt: MonotonicInstant
-        var isRevoked = false
-    }
-
-    private struct RefreshToken {
-        let family: Int
-        var isSpent = false
-    }
-
-    private struct State {
-        var isInUse = false
-        var lifetime: Duration = .seconds(3_600)
-        var counts = Counts()
-        var requests: [RecordedRequest] = []
-        var accessTokens: [String: AccessToken] = [:]
-        var refreshTokens: [String: RefreshToken] = [:]
-        var deadFamilies: Set<Int> = []
-        var families = 0
-        var tokens = 0
-        var faults = Ordered<Fault>()
-        var gate: ReleaseGate?
     }
 
     /// The origin, `https://authorization.test`.
     public static let origin: BaseURL = valid { () throws(AtomError) in try BaseURL(host: "authorization.test") }
 
     private let clock: ManualClock
-    private let state = Guarded(State())
+    private let wire: Watched<WireState>
+    private let state = Guarded(AuthorizationServerState())
 
-    init(clock: ManualClock) {
-        self.clock = clock
+    init(clock: ManualClock, wire: Watched<WireState>) {
+        (self.clock, self.wire) = (clock, wire)
     }
 
     /// What has happened so far.
@@ -112,12 +97,12 @@ public final class ScriptedAuthorizationServer: Sendable {
 
     /// Begins a new sign-in and returns its tokens, for example for `Atom.signIn(with:)`.
     public func signIn() -> TokenCredential {
-        let now = (clock.now, clock.date)
+        let moment = AuthorizationServerState.Moment(clock)
         return state.withLock { state in
-            state.families += 1
-            let (access, refresh) = Self.issue(&state, family: state.families, at: now.0)
+            let session = state.begin(AuthorizationServerState.Session(subject: state.subject))
+            let (access, refresh) = state.issue(for: session, at: moment.instant)
             return TokenCredential(
-                accessToken: access, expiresAt: now.1.addingTimeInterval(state.lifetime / .seconds(1)),
+                accessToken: access, expiresAt: moment.date.addingTimeInterval(state.lifetime / .seconds(1)),
                 refreshToken: refresh)
         }
     }
@@ -139,6 +124,90 @@ public final class ScriptedAuthorizationServer: Sendable {
         authentication.revocationEndpoint = revocationEndpoint
         return authentication
     }
+
+    /// An app as a client of this server, on the network of a wire.
+    func client(scopes: [String], on wire: ScriptedTransport) -> OAuthClient {
+        let hasKey = state.withLock { state in
+            state.isInUse = true
+            return state.demandsProofs
+        }
+        var server = Self.valid { () throws(AtomError) in
+            try AuthorizationServer(
+                issuer: AuthorizationServerState.issuer,
+                authorizationEndpoint: AuthorizationServerState.issuer + "/authorize",
+                tokenEndpoint: AuthorizationServerState.issuer + "/token")
+        }
+        server.revocationEndpoint = revocationEndpoint
+        server.pushedAuthorizationRequestEndpoint = Self.endpoint("/par")
+        server.deviceAuthorizationEndpoint = Self.endpoint("/device")
+        server.codeChallengeMethods = ["S256"]
+        server.proofAlgorithms = ["ES256"]
+        server.tokenEndpointAuthenticationMethods = ["none", "client_secret_basic", "client_secret_post"]
+        server.sendsIssuerInCallback = true
+        var client = OAuthClient(server: server, id: AuthorizationServerState.publicClient, scopes: scopes)
+        wire.connect(&client.configuration)
+        if hasKey {
+            client.proof = Self.valid { () throws(AtomError) in try DPoP(key: ScriptedKey(), timeSource: clock) }
+        }
+        return client
+    }
+}
+
+// MARK: - Signing in
+
+extension ScriptedAuthorizationServer {
+    /// The browser that shows the pages of this server.
+    public var browser: ScriptedBrowser { ScriptedBrowser(self) }
+
+    /// Who signs in from now on: the `sub` of ID tokens.
+    public var subject: String {
+        get { state.withLock { $0.subject } }
+        set { state.withLock { $0.subject = newValue } }
+    }
+
+    /// Says how the next pages end, which the person would approve otherwise.
+    ///
+    /// - Parameters:
+    ///   - ending: How.
+    ///   - count: How many pages.
+    public func nextPage(_ ending: ScriptedBrowser.Ending, times count: Int = 1) {
+        state.withLock { $0.endings.add(ending, count) }
+    }
+
+    /// Shows pages, but ends them only after ``releasePages()``.
+    public func holdPages() { state.withLock { $0.pageGate = $0.pageGate ?? ReleaseGate() } }
+
+    /// Ends the pages that are held; later ones aren't held.
+    public func releasePages() { release(\.pageGate) }
+
+    /// Lets the person approve the sign-ins on other devices that have begun.
+    ///
+    /// Until then the token endpoint answers `authorization_pending`, and `slow_down` if it is asked too often.
+    public func approveDevices() { state.withLock { $0.decideDevices(true) } }
+
+    /// Lets the person decline the sign-ins on other devices that have begun.
+    public func declineDevices() { state.withLock { $0.decideDevices(false) } }
+
+    /// Whether each token request needs a proof (RFC 9449), to whose key the tokens are bound then.
+    ///
+    /// The proof needs a nonce of the token endpoint. The service checks the proofs of bound tokens. Everything is
+    /// checked but the signature and the time.
+    public var demandsProofs: Bool {
+        get { state.withLock { $0.demandsProofs } }
+        set { state.withLock { $0.demandsProofs = newValue } }
+    }
+
+    /// Replaces the nonces of proofs; the service, which wants none before, wants one from now on (RFC 9449 §8, §9).
+    public func renewNonces() { state.withLock { $0.renewNonces() } }
+
+    /// Lets the service refuse access tokens without a scope: with a 403 and `insufficient_scope` (RFC 6750 §3.1).
+    ///
+    /// A request that is refused uses up no answer. Tokens of ``signIn()`` have no scopes.
+    ///
+    /// - Parameters:
+    ///   - scope: The scope.
+    ///   - path: The path, in which `*` stands for one segment and `**` for any number of them.
+    public func require(scope: String, at path: String) { state.withLock { $0.neededScopes.append((path, scope)) } }
 }
 
 // MARK: - What goes wrong
@@ -146,16 +215,12 @@ public final class ScriptedAuthorizationServer: Sendable {
 extension ScriptedAuthorizationServer {
     /// Revokes every access token; the refresh tokens stay valid.
     public func revokeAccessTokens() {
-        state.withLock { state in
-            for token in state.accessTokens.keys { state.accessTokens[token]?.isRevoked = true }
-        }
+        state.withLock { $0.revokeAccessTokens() }
     }
 
     /// Revokes every token, as if the user had signed out elsewhere.
     public func endSessions() {
-        state.withLock { state in
-            for family in 0..<state.families { Self.revoke(&state, family: family + 1) }
-        }
+        state.withLock { $0.endSessions() }
     }
 
     /// Refuses the next refreshes with `invalid_grant` (RFC 6749 §5.2).
@@ -181,15 +246,14 @@ extension ScriptedAuthorizationServer {
     public func holdRefreshes() { state.withLock { $0.gate = $0.gate ?? ReleaseGate() } }
 
     /// Answers the refreshes that are held; later ones aren't held.
-    public func releaseRefreshes() {
-        let gate = state.withLock { state in
-            defer { state.gate = nil }
-            return state.gate
-        }
-        gate?.release()
+    public func releaseRefreshes() { release(\.gate) }
+
+    private func release(_ gate: WritableKeyPath<AuthorizationServerState, ReleaseGate?>) {
+        let held = state.withLock { $0[keyPath: gate].take() }
+        held?.release()
     }
 
-    private func add(_ fault: Fault, _ count: Int) {
+    private func add(_ fault: AuthorizationServerState.Fault, _ count: Int) {
         state.withLock { $0.faults.add(fault, count) }
     }
 }
@@ -202,127 +266,31 @@ extension ScriptedAuthorizationServer {
 
     func isAt(_ target: TargetURL) -> Bool { target.host == Self.origin.host }
 
-    /// Checks the access token of a request to the service.
-    func accepts(_ token: String) -> Bool {
-        let now = clock.now
-        return state.withLock { state in
-            guard let known = state.accessTokens[token] else {
-                state.counts.unknown += 1
-                return false
-            }
-            guard !known.isRevoked, now < known.expiresAt else {
-                state.counts.dead += 1
-                return false
-            }
-            state.counts.accepted += 1
-            return true
-        }
-    }
-
     func answer(_ request: RecordedRequest) -> ScriptedResponse {
+        let moment = AuthorizationServerState.Moment(clock)
+        return state.withLock { $0.answer(request, at: moment) }
+    }
+
+    /// Checks the access token of a request to the service; `nil` if nothing is wrong with it.
+    func refusal(of request: RecordedRequest) -> ScriptedResponse? {
         let now = clock.now
+        return state.withLock { $0.refusal(of: request, at: now) }
+    }
+
+    /// Shows a page.
+    ///
+    /// - Returns: What it waits for.
+    func beginPage() -> ReleaseGate? {
+        wire.withLock { $0.activity += 1 }
         return state.withLock { state in
-            state.requests.append(request)
-            switch request.path {
-            case "/token":
-                state.counts.refreshes += 1
-                let fault = state.faults.next()
-                let answer = Self.answer(&state, request, fault, at: now)
-                return state.gate.map { ScriptedResponse(.gated($0, answer), name: "held") } ?? answer
-            case "/revoke":
-                state.counts.revocations += 1
-                let token = request.form("token") ?? ""
-                if let family = state.refreshTokens[token]?.family ?? state.accessTokens[token]?.family {
-                    Self.revoke(&state, family: family)
-                }
-                return .status(200)
-            default:
-                return .status(404)
-            }
+            state.counts.pages += 1
+            return state.pageGate
         }
     }
 
-    private static func answer(
-        _ state: inout State, _ request: RecordedRequest, _ fault: Fault?, at now: MonotonicInstant
-    ) -> ScriptedResponse {
-        switch fault {
-        case .unavailable(let status, let retryAfter):
-            .status(status, headerItems: retryAfter.map { ["Retry-After": "\($0)"] } ?? [])
-        case .refusal:
-            refusal(&state)
-        case .lostAnswer:
-            {
-                _ = grant(&state, request, at: now)
-                return .failure(.networkConnectionLost)
-            }()
-        case .delay(let duration):
-            .delayed(duration, grant(&state, request, at: now))
-        case nil:
-            grant(&state, request, at: now)
-        }
-    }
-
-    private static func grant(
-        _ state: inout State, _ request: RecordedRequest, at now: MonotonicInstant
-    ) -> ScriptedResponse {
-        guard isClient(request) else { return .json(text: #"{"error":"invalid_client"}"#, status: 401) }
-        let family: Int
-        switch request.form("grant_type") {
-        case "client_credentials":
-            state.families += 1
-            family = state.families
-        case "refresh_token":
-            let presented = request.form("refresh_token") ?? ""
-            guard let token = state.refreshTokens[presented], !state.deadFamilies.contains(token.family) else {
-                return refusal(&state)
-            }
-            guard !token.isSpent else {
-                state.counts.reuses += 1
-                revoke(&state, family: token.family)
-                return .json(text: #"{"error":"invalid_grant","error_description":"reused"}"#, status: 400)
-            }
-            state.refreshTokens[presented]?.isSpent = true
-            family = token.family
-        default:
-            return .json(text: #"{"error":"unsupported_grant_type"}"#, status: 400)
-        }
-        let (access, refresh) = issue(&state, family: family, at: now)
-        state.counts.tokensIssued += 1
-        let isForClient = request.form("grant_type") == "client_credentials"
-        let addition = isForClient ? "" : #","refresh_token":"\#(refresh)""#
-        return .json(
-            text: #"{"access_token":"\#(access)","token_type":"Bearer","#
-                + #""expires_in":\#(state.lifetime / .seconds(1))\#(addition)}"#)
-    }
-
-    /// Whether the client has authenticated, in the body or with Basic (RFC 6749 §2.3.1).
-    private static func isClient(_ request: RecordedRequest) -> Bool {
-        if let authorization = request["Authorization"] {
-            return authorization == "Basic " + Data("client:secret".utf8).base64EncodedString()
-        }
-        return request.form("client_id") == "client" && request.form("client_secret") == "secret"
-    }
-
-    private static func refusal(_ state: inout State) -> ScriptedResponse {
-        state.counts.refusals += 1
-        return .json(text: #"{"error":"invalid_grant"}"#, status: 400)
-    }
-
-    private static func issue(
-        _ state: inout State, family: Int, at now: MonotonicInstant
-    ) -> (access: String, refresh: String) {
-        state.tokens += 1
-        let (access, refresh) = ("A\(state.tokens)", "R\(state.tokens)")
-        state.accessTokens[access] = AccessToken(family: family, expiresAt: now.advanced(by: state.lifetime))
-        state.refreshTokens[refresh] = RefreshToken(family: family)
-        return (access, refresh)
-    }
-
-    private static func revoke(_ state: inout State, family: Int) {
-        state.deadFamilies.insert(family)
-        for token in state.accessTokens.keys where state.accessTokens[token]?.family == family {
-            state.accessTokens[token]?.isRevoked = true
-        }
+    func endPage(_ page: URL, redirectURI: String) throws -> URL {
+        let moment = AuthorizationServerState.Moment(clock)
+        return try state.withLock { try $0.endPage(page, redirectURI: redirectURI, at: moment) }
     }
 
     private static func endpoint(_ path: String) -> AuthorizationEndpoint {
@@ -336,4 +304,18 @@ extension ScriptedAuthorizationServer {
             preconditionFailure("The constants of this file are valid: \(error)")
         }
     }
+}
+
+/// A key that signs nothing, for a server that verifies nothing.
+private struct ScriptedKey: DPoPKey {
+    /// The base point of P-256, which has the private key 1 (SEC 2 §2.4.2).
+    let publicKey = Data([
+        0x04,
+        0x6B, 0x17, 0xD1, 0xF2, 0xE1, 0x2C, 0x42, 0x47, 0xF8, 0xBC, 0xE6, 0xE5, 0x63, 0xA4, 0x40, 0xF2,
+        0x77, 0x03, 0x7D, 0x81, 0x2D, 0xEB, 0x33, 0xA0, 0xF4, 0xA1, 0x39, 0x45, 0xD8, 0x98, 0xC2, 0x96,
+        0x4F, 0xE3, 0x42, 0xE2, 0xFE, 0x1A, 0x7F, 0x9B, 0x8E, 0xE7, 0xEB, 0x4A, 0x7C, 0x0F, 0x9E, 0x16,
+        0x2B, 0xCE, 0x33, 0x57, 0x6B, 0x31, 0x5E, 0xCE, 0xCB, 0xB6, 0x40, 0x68, 0x37, 0xBF, 0x51, 0xF5,
+    ])
+
+    func signature(for message: Data) -> Data { Data(count: 64) }
 }
