@@ -147,7 +147,7 @@ public final class ScriptedAuthorizationServer: Sendable {
         var client = OAuthClient(server: server, id: AuthorizationServerState.publicClient, scopes: scopes)
         wire.connect(&client.configuration)
         if hasKey {
-            client.proof = Self.valid { () throws(AtomError) in try DPoP(key: ScriptedKey(), timeSource: clock) }
+            client.proof = Self.valid { () throws(AtomError) in try DPoP(key: ScriptedKey()) }
         }
         return client
     }
