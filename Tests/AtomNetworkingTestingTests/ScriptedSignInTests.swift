@@ -506,12 +506,13 @@ struct AnswersOfTheAuthorizationServerTests {
         #expect(try await call("DPoP", proof("2", "GET", url, ath))?.statusCode == 204)
         for (scheme, wrong) in [
             ("DPoP", proof("2", "GET", url, ath)), ("DPoP", proof("3", "GET", url)), ("DPoP", []), ("Bearer", []),
+            ("Bearer", proof("3", "GET", url, ath)),
             ("DPoP", proof("3", "GET", url, ath, key: "z")), ("DPoP", proof("3", "GET", url + "?a=b", ath)),
         ] {
             let response = try await call(scheme, wrong)
             #expect(response?.statusCode == 401 && response?.challenges.first?.scheme == "dpop")
         }
-        #expect(server.counts.proofsRefused == 6 && server.counts.accepted == 1)
+        #expect(server.counts.proofsRefused == 7 && server.counts.accepted == 1)
         server.renewNonces()
         let response = try await call("DPoP", proof("4", "GET", url, ath))
         #expect(response?.challenges.first?["error"] == "use_dpop_nonce")
