@@ -16,6 +16,13 @@ public final class AirlineServer: Sendable {
     /// Passwords by user name.
     static let users = ["ada": "lovelace", "grace": "hopper"]
 
+    /// Who has typed a name and a password into a form.
+    static func user(of request: LoopbackServer.Request) -> String? {
+        guard let user = request.form("username"), let password = users[user], request.form("password") == password
+        else { return nil }
+        return user
+    }
+
     /// A larger request body gets a 413.
     ///
     /// The server keeps what it has received until it stops.
@@ -52,7 +59,9 @@ public final class AirlineServer: Sendable {
         let routes = [
             FlightEndpoints(state: state).routes, AccountEndpoints(state: state).routes,
             TransferEndpoints(state: state).routes, GateEndpoints(state: state).routes,
-            TokenEndpoints(state: state).routes, DiagnosticEndpoints().routes, AdminEndpoints(state: state).routes,
+            MetadataEndpoints(state: state).routes, AuthorizationEndpoints(state: state).routes,
+            DeviceEndpoints(state: state).routes, TokenEndpoints(state: state).routes,
+            DiagnosticEndpoints().routes, AdminEndpoints(state: state).routes,
         ]
         let endpoints: [String: Endpoint] = routes.reduce(into: [:]) { all, part in all.merge(part) { $1 } }
         let answer = LoopbackServer.routes(
@@ -67,6 +76,8 @@ public final class AirlineServer: Sendable {
             log?("\($0.method) \($0.target) \(response.statusCode)")
             return response
         }
+        let issuer = baseURL
+        state.withLock { $0.issuer = issuer }
     }
 
     /// Closes the port and all connections.

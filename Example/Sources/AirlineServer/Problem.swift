@@ -14,15 +14,19 @@ struct Problem: Error, Encodable {
     var fields: [String: String]?
     /// The value of `WWW-Authenticate`.
     var challenge: String?
+    /// The value of `DPoP-Nonce` (RFC 9449 §8).
+    var nonce: String?
 
     init(
-        _ status: Int, _ code: String, _ message: String, fields: [String: String]? = nil, challenge: String? = nil
+        _ status: Int, _ code: String, _ message: String, fields: [String: String]? = nil, challenge: String? = nil,
+        nonce: String? = nil
     ) {
         self.status = status
         self.code = code
         self.message = message
         self.fields = fields
         self.challenge = challenge
+        self.nonce = nonce
     }
 
     enum CodingKeys: CodingKey {
@@ -30,25 +34,29 @@ struct Problem: Error, Encodable {
     }
 
     var response: LoopbackServer.Response {
-        let response = LoopbackServer.Response.encoding(self, status: status)
-        return challenge.map { response.adding("WWW-Authenticate", $0) } ?? response
+        let fields = [("WWW-Authenticate", challenge), ("DPoP-Nonce", nonce)]
+        return fields.reduce(LoopbackServer.Response.encoding(self, status: status)) { response, field in
+            field.1.map { response.adding(field.0, $0) } ?? response
+        }
     }
 }
 
 extension LoopbackServer.Response {
     /// The value as JSON.
     static func encoding(
-        _ value: some Encodable, status: Int = 200, headers: [(String, String)] = []
+        _ value: some Encodable, status: Int = 200, headers: [(String, String)] = [],
+        names: JSONEncoder.KeyEncodingStrategy = .useDefaultKeys
     ) -> LoopbackServer.Response {
-        guard let json = json(of: value) else { return .empty(500) }
+        guard let json = json(of: value, names) else { return .empty(500) }
         return .json(json, status: status, headers: headers)
     }
 
     /// The value as JSON that may be kept, or a 304 if the client has it already (RFC 9110 §13.1.2).
     static func encoding(
-        _ value: some Encodable, freshFor seconds: Int, askedBy request: LoopbackServer.Request
+        _ value: some Encodable, freshFor seconds: Int, askedBy request: LoopbackServer.Request,
+        names: JSONEncoder.KeyEncodingStrategy = .useDefaultKeys
     ) -> LoopbackServer.Response {
-        guard let json = json(of: value) else { return .empty(500) }
+        guard let json = json(of: value, names) else { return .empty(500) }
         // FNV-1a.
         let digest = json.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         let tag = "\"\(String(digest, radix: 16))\""
@@ -58,8 +66,9 @@ extension LoopbackServer.Response {
         return isKnown ? .empty(304, headers: headers) : .json(json, headers: headers)
     }
 
-    private static func json(of value: some Encodable) -> String? {
+    private static func json(of value: some Encodable, _ names: JSONEncoder.KeyEncodingStrategy) -> String? {
         let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = names
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
         return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }

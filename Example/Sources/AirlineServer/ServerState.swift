@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 
 /// The server's counts since its start or since they were reset.
@@ -8,8 +9,10 @@ public struct Counters: Sendable, Codable, Hashable {
     public internal(set) var tokenRequests = 0
     /// Calls of the token endpoint answered with an OAuth error.
     public internal(set) var tokenRequestsRefused = 0
-    /// Sessions started with the password or the client credentials grant.
+    /// Sessions started.
     public internal(set) var signIns = 0
+    /// Pages to sign in on that were opened.
+    public internal(set) var pages = 0
     /// Refresh tokens accepted for the first time.
     public internal(set) var refreshes = 0
     /// Refresh tokens accepted again within the grace period.
@@ -35,11 +38,32 @@ public struct Counters: Sendable, Codable, Hashable {
 struct ServerState {
     var policy: TokenPolicy
     var transfers = TransferFaults()
+    /// The server's address, and its name as an authorization server (RFC 8414 §2).
+    var issuer = ""
     var ledger = TokenLedger()
+    var authorizations = AuthorizationLedger()
+    var proofs = ProofLedger()
+    let idTokens = IDTokenIssuer()
     var desk = BookingDesk()
     var counters = Counters()
 
     mutating func endSessions() { counters.sessionsEnded += ledger.endSessions() }
+
+    /// The key that a request's proof is made with; `nil` without a proof.
+    mutating func key(
+        provenBy request: LoopbackServer.Request, accessToken: String? = nil
+    ) throws(OAuthRefusal) -> String? {
+        let texts = request.values(for: "DPoP")
+        guard let text = texts.first else { return nil }
+        // RFC 9449 §4.3, 1.
+        guard texts.count == 1 else { throw OAuthRefusal("invalid_dpop_proof", "There are two proofs.") }
+        let proof = try DPoPProof(text)
+        try proof.check(
+            method: request.method, url: "http://\(request["Host"] ?? "")\(request.path)", accessToken: accessToken,
+            now: Date().timeIntervalSince1970)
+        try proofs.take(proof, now: .now)
+        return proof.keyThumbprint
+    }
 }
 
 /// A value behind a lock.

@@ -10,26 +10,11 @@ public struct TokenPolicy: Sendable {
     /// How long each response of the token endpoint takes.
     public var delayMilliseconds = 0
 
+    /// How many seconds a device has to wait between two questions for its tokens (RFC 8628 §3.2).
+    public var deviceInterval = 5
+
     /// A policy with default values.
     public init() {}
-}
-
-/// A client of the authorization server (RFC 6749 §2).
-public struct OAuthClient: Sendable, Hashable {
-    /// The client's identifier.
-    public let id: String
-
-    /// The client's password; `nil` for a public client, which can't keep a secret.
-    public let secret: String?
-
-    /// `atom-example` with the secret `example-secret`.
-    public static let confidentialExample = OAuthClient(id: "atom-example", secret: "example-secret")
-
-    /// `atom-app`, which has no secret.
-    public static let publicExample = OAuthClient(id: "atom-app", secret: nil)
-
-    /// The clients that may request tokens.
-    static let all = [confidentialExample, publicExample]
 }
 
 /// What happens to downloads.

@@ -8,7 +8,8 @@ import Testing
     private var policy = TokenPolicy()
 
     private func signIn(at now: Double = 0) -> TokenLedger.Issue {
-        ledger.signIn("ada", clientID: "app", isRefreshable: true, policy: policy, now: now)
+        ledger.signIn(
+            TokenLedger.Grant(user: "ada", clientID: "app"), isRefreshable: true, policy: policy, now: now)
     }
 
     private func refresh(
@@ -39,9 +40,9 @@ import Testing
     @Test func anAccessTokenExpiresToTheFractionOfASecond() {
         policy.accessTokenLifetime = 1.5
         let issue = signIn()
-        #expect(ledger.user(of: issue.accessToken, now: 1.25) == "ada")
-        #expect(ledger.user(of: issue.accessToken, now: 1.5) == nil)
-        #expect(ledger.user(of: "made up", now: 0) == nil)
+        #expect(ledger.access(by: issue.accessToken, now: 1.25)?.user == "ada")
+        #expect(ledger.access(by: issue.accessToken, now: 1.5)?.user == nil)
+        #expect(ledger.access(by: "made up", now: 0)?.user == nil)
     }
 
     @Test func aReusedRefreshTokenEndsItsSessionAndNoOther() throws {
@@ -49,9 +50,9 @@ import Testing
         let second = try refreshed(first)
         #expect(second.refreshToken != first.refreshToken)
         #expect(isReused(first))
-        #expect(ledger.user(of: second.accessToken, now: 0) == nil)
+        #expect(ledger.access(by: second.accessToken, now: 0)?.user == nil)
         #expect(isRefused(second))
-        #expect(ledger.user(of: other.accessToken, now: 0) == "ada")
+        #expect(ledger.access(by: other.accessToken, now: 0)?.user == "ada")
         #expect(!isRefused(other))
     }
 
@@ -78,12 +79,12 @@ import Testing
         let (first, second) = (signIn(), signIn())
         var hasEnded = ledger.revoke(first.accessToken, clientID: "app")
         #expect(!hasEnded)
-        #expect(ledger.user(of: first.accessToken, now: 0) == nil && !isRefused(first))
+        #expect(ledger.access(by: first.accessToken, now: 0)?.user == nil && !isRefused(first))
         hasEnded = ledger.revoke(second.refreshToken ?? "", clientID: "another")
         #expect(!hasEnded)
-        #expect(ledger.user(of: second.accessToken, now: 0) == "ada")
+        #expect(ledger.access(by: second.accessToken, now: 0)?.user == "ada")
         hasEnded = ledger.revoke(second.refreshToken ?? "", clientID: "app")
         #expect(hasEnded)
-        #expect(ledger.user(of: second.accessToken, now: 0) == nil && isRefused(second))
+        #expect(ledger.access(by: second.accessToken, now: 0)?.user == nil && isRefused(second))
     }
 }

@@ -20,7 +20,7 @@ struct Visit {
             signIn.method = .post
             signIn.body = .form([
                 "grant_type": "password", "username": "ada", "password": "lovelace",
-                "client_id": OAuthClient.publicExample.id,
+                "client_id": RegisteredClient.publicExample.id,
             ])
             let tokens = try await Atom().enqueue(signIn).resume(expecting: TokenCredential.self)
             var account = endpoint("/account")
@@ -53,7 +53,7 @@ struct Visit {
         configuration.authenticationMethod = .bearer(
             try AuthorizationEndpoint(
                 scheme: .http, host: server.host, port: Int(server.port), path: AirlineServer.tokenPath),
-            ClientCredential(id: OAuthClient.publicExample.id), InMemoryTokenCredentialStore(tokens))
+            ClientCredential(id: RegisteredClient.publicExample.id), InMemoryTokenCredentialStore(tokens))
         return Atom(serviceConfiguration: configuration)
     }
 

@@ -16,7 +16,7 @@ import Testing
     /// Signs Ada in.
     init() async throws {
         server = try await AirlineServer.start()
-        let app = OAuthClient.publicExample.id
+        let app = RegisteredClient.publicExample.id
         let signIn = HTTPRequest(
             method: .post, scheme: "http", authority: "\(server.host):\(server.port)", path: AirlineServer.tokenPath)
         let form = ["grant_type": "password", "username": "ada", "password": "lovelace", "client_id": app]

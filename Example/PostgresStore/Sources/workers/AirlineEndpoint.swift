@@ -16,7 +16,7 @@ struct AirlineEndpoint: Requestable {
 
     /// User name and password for tokens.
     static func signIn(port: UInt16) -> AirlineEndpoint {
-        let client = OAuthClient.confidentialExample
+        let client = RegisteredClient.confidentialExample
         return AirlineEndpoint(
             port: port, text: AirlineServer.tokenPath,
             body: .form([

@@ -12,7 +12,7 @@ struct Work {
     let store: PostgresTokenCredentialStore
 
     func run() async throws(AtomError) {
-        let client = OAuthClient.confidentialExample
+        let client = RegisteredClient.confidentialExample
         let atom = Atom(
             serviceConfiguration: ServiceConfiguration(
                 authenticationMethod: .bearer(

@@ -6,11 +6,30 @@ import Foundation
 /// sent again, either its owner didn't get the response or the token was stolen. After the grace period, and at once if
 /// its successor has been used too, the ledger assumes theft and ends the session (RFC 9700 §4.14.2).
 struct TokenLedger {
+    /// Who has signed in, and for what.
+    struct Grant {
+        let user: String
+        let clientID: String
+        var scopes = Scope.usual
+        /// The key that the refresh tokens are bound to, as those of a public client are (RFC 9449 §5).
+        var keyThumbprint: String?
+    }
+
     /// The tokens for a client.
     struct Issue {
+        let session: Int
         let accessToken: String
         let lifetime: TimeInterval
         let refreshToken: String?
+        let scopes: Set<Scope>
+    }
+
+    /// What an access token allows.
+    struct Access {
+        let user: String
+        let scopes: Set<Scope>
+        /// The key that it is bound to.
+        let keyThumbprint: String?
     }
 
     enum RefreshOutcome {
@@ -24,13 +43,13 @@ struct TokenLedger {
     }
 
     private struct Session {
-        let user: String
-        let clientID: String
+        let grant: Grant
         var hasEnded = false
     }
 
     private struct AccessToken {
         let session: Int
+        let keyThumbprint: String?
         var expiresAt: TimeInterval
     }
 
@@ -48,24 +67,29 @@ struct TokenLedger {
     // MARK: Issuing
 
     /// Starts a session.
+    ///
+    /// - Parameter key: The key that the access token is bound to.
     mutating func signIn(
-        _ user: String, clientID: String, isRefreshable: Bool, policy: TokenPolicy, now: TimeInterval
+        _ grant: Grant, isRefreshable: Bool, key: String? = nil, policy: TokenPolicy, now: TimeInterval
     ) -> Issue {
-        sessions.append(Session(user: user, clientID: clientID))
+        sessions.append(Session(grant: grant))
         let session = sessions.count - 1
         return issue(
-            session, refreshToken: isRefreshable ? newRefreshToken(session) : nil, policy, now)
+            session, refreshToken: isRefreshable ? newRefreshToken(session) : nil, key, policy, now)
     }
 
     /// Uses a refresh token.
     mutating func refresh(
-        _ token: String, clientID: String, policy: TokenPolicy, now: TimeInterval
+        _ token: String, clientID: String, key: String? = nil, policy: TokenPolicy, now: TimeInterval
     ) -> RefreshOutcome {
-        guard let known = refreshTokens[token], sessions[known.session].clientID == clientID else {
+        guard let known = refreshTokens[token], sessions[known.session].grant.clientID == clientID else {
             return .refused("The refresh token is unknown.")
         }
         let session = known.session
         guard !sessions[session].hasEnded else { return .refused("The session has ended.") }
+        guard [nil, key].contains(sessions[session].grant.keyThumbprint) else {
+            return .refused("The refresh token is bound to another key.")
+        }
         if let usedAt = known.usedAt {
             // A client that uses the successor has got the response, so only a thief needs the old token.
             guard now - usedAt < policy.gracePeriod, let successor = known.successor,
@@ -74,12 +98,12 @@ struct TokenLedger {
                 sessions[session].hasEnded = true
                 return .reused
             }
-            return .repeated(issue(session, refreshToken: successor, policy, now))
+            return .repeated(issue(session, refreshToken: successor, key, policy, now))
         }
         let successor = newRefreshToken(session)
         refreshTokens[token]?.usedAt = now
         refreshTokens[token]?.successor = successor
-        return .refreshed(issue(session, refreshToken: successor, policy, now))
+        return .refreshed(issue(session, refreshToken: successor, key, policy, now))
     }
 
     private mutating func newRefreshToken(_ session: Int) -> String {
@@ -89,23 +113,27 @@ struct TokenLedger {
     }
 
     private mutating func issue(
-        _ session: Int, refreshToken: String?, _ policy: TokenPolicy, _ now: TimeInterval
+        _ session: Int, refreshToken: String?, _ key: String?, _ policy: TokenPolicy, _ now: TimeInterval
     ) -> Issue {
         let token = Self.newToken("at")
-        accessTokens[token] = AccessToken(session: session, expiresAt: now + policy.accessTokenLifetime)
-        return Issue(accessToken: token, lifetime: policy.accessTokenLifetime, refreshToken: refreshToken)
+        accessTokens[token] = AccessToken(
+            session: session, keyThumbprint: key, expiresAt: now + policy.accessTokenLifetime)
+        return Issue(
+            session: session, accessToken: token, lifetime: policy.accessTokenLifetime, refreshToken: refreshToken,
+            scopes: sessions[session].grant.scopes)
     }
 
     private static func newToken(_ kind: String) -> String { "\(kind)-\(UUID().uuidString)" }
 
     // MARK: Checking
 
-    /// The user of a valid access token; `nil` for any other token.
-    func user(of token: String, now: TimeInterval) -> String? {
+    /// What a valid access token allows; `nil` for any other token.
+    func access(by token: String, now: TimeInterval) -> Access? {
         guard let known = accessTokens[token], now < known.expiresAt, !sessions[known.session].hasEnded else {
             return nil
         }
-        return sessions[known.session].user
+        let grant = sessions[known.session].grant
+        return Access(user: grant.user, scopes: grant.scopes, keyThumbprint: known.keyThumbprint)
     }
 
     // MARK: Ending
@@ -114,14 +142,19 @@ struct TokenLedger {
     ///
     /// - Returns: Whether a session has ended.
     mutating func revoke(_ token: String, clientID: String) -> Bool {
-        if let known = accessTokens[token], sessions[known.session].clientID == clientID {
+        if let known = accessTokens[token], sessions[known.session].grant.clientID == clientID {
             accessTokens[token] = nil
         }
-        guard let session = refreshTokens[token]?.session, sessions[session].clientID == clientID,
-            !sessions[session].hasEnded
-        else { return false }
-        sessions[session].hasEnded = true
-        return true
+        guard let session = refreshTokens[token]?.session, sessions[session].grant.clientID == clientID else {
+            return false
+        }
+        return end(session)
+    }
+
+    /// Ends a session, and returns whether it lived.
+    mutating func end(_ session: Int) -> Bool {
+        defer { sessions[session].hasEnded = true }
+        return !sessions[session].hasEnded
     }
 
     /// Lets every access token expire.

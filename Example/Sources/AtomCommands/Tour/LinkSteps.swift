@@ -6,7 +6,7 @@ extension Tour {
     mutating func followLinks() async throws {
         server.resetCounters()
         // The SDK refreshes the session, and asks for a password when that can't help.
-        let clientID = OAuthClient.publicExample.id
+        let clientID = RegisteredClient.publicExample.id
         let user = NameAndSecret.exampleUser
         let login = PasswordLogin(airline: airline, clientID: clientID, user: user.name) { user.secret }
         let atom = atom(

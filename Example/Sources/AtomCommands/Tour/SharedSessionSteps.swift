@@ -11,7 +11,7 @@ extension Tour {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("atom-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = SessionFile(url: folder.appendingPathComponent("session.json"))
-        let profile = SessionFile.Profile(server: server.baseURL, clientID: OAuthClient.publicExample.id)
+        let profile = SessionFile.Profile(server: server.baseURL, clientID: RegisteredClient.publicExample.id)
         func atom() throws -> Atom {
             try profile.atom(file.store(), timeout: ServiceTimeout(request: 10, resource: 20)) {
                 $0.dispatchQueue = DispatchQueue(label: "atom.tour.session")
