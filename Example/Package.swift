@@ -48,6 +48,7 @@ let package = Package(
                 .product(name: "AtomNetworkingExports", package: "AtomNetworking"),
                 .product(name: "AtomNetworkingSignIn", package: "AtomNetworking"),
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         .testTarget(

@@ -15,8 +15,9 @@ public struct AtomCommand: AsyncParsableCommand {
             """,
         version: "atom, the example of AtomNetworking 1.1.0",
         subcommands: [
-            TourCommand.self, ServeCommand.self, LoginCommand.self, WhoamiCommand.self, LogoutCommand.self,
-            RequestCommand.self, UploadCommand.self, DownloadCommand.self, StreamCommand.self, StormCommand.self,
+            TourCommand.self, ServeCommand.self, LoginCommand.self, WhoamiCommand.self, UpgradeCommand.self,
+            LogoutCommand.self, RequestCommand.self, UploadCommand.self, DownloadCommand.self, StreamCommand.self,
+            StormCommand.self,
             DocsCommand.self,
         ],
         defaultSubcommand: TourCommand.self

@@ -15,7 +15,7 @@ extension StatusCommand {
     }
 }
 
-/// Where a command writes.
+/// Where a command writes, and shows pages.
 struct Console: Sendable {
     /// For the result.
     let output: Terminal
@@ -23,8 +23,12 @@ struct Console: Sendable {
     let notes: Terminal
     /// The destination of body bytes that aren't for a terminal.
     let writeBytes: @Sendable (Data) -> Void
+    /// Opens a page, and returns whether that was possible; `nil` for the system's browser.
+    var openPage: (@Sendable (URL) async -> Bool)?
 
     static var standard: Console {
-        Console(output: .standardOutput, notes: .standardError) { FileHandle.standardOutput.write($0) }
+        Console(
+            output: .standardOutput, notes: .standardError, writeBytes: { FileHandle.standardOutput.write($0) },
+            openPage: PageSignIn.programOfEnvironment)
     }
 }

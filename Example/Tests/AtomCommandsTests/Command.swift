@@ -12,14 +12,18 @@ struct Run {
     let notes: String
 
     /// Runs a command in this process.
-    init(_ arguments: [String], password: String? = nil) async throws {
-        let (output, notes) = (RecordingTerminal(), RecordingTerminal())
+    init(
+        _ arguments: [String], password: String? = nil, notes: RecordingTerminal = RecordingTerminal(),
+        openPage: (@Sendable (URL) async -> Bool)? = nil
+    ) async throws {
+        let output = RecordingTerminal()
+        let console = Console(
+            output: output.terminal(), notes: notes.terminal(), writeBytes: output.write, openPage: openPage)
         let command = try AtomCommand.parseAsRoot(arguments)
         if let login = command as? LoginCommand {
-            status = await login.perform(notes: notes.terminal()) { _ in password }
+            status = await login.perform(on: console) { _ in password }
         } else {
-            status = try await #require(command as? any StatusCommand).perform(
-                on: Console(output: output.terminal(), notes: notes.terminal(), writeBytes: output.write))
+            status = try await #require(command as? any StatusCommand).perform(on: console)
         }
         (self.output, self.notes) = (output.text, notes.text)
     }

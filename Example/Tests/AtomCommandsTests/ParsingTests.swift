@@ -27,6 +27,14 @@ import Testing
         #expect(command.exchange.noFollow && command.include && !command.quiet)
     }
 
+    @Test func aSignInIsOnThePageUnlessThereIsAUser() throws {
+        let page = try parse(LoginCommand.self, "login", "--scope", "openid miles:spend", "--dpop")
+        #expect(page.user == nil && page.isBound && !page.device && page.scope == "openid miles:spend")
+        #expect(try parse(LoginCommand.self, "login", "--device").device)
+        #expect(try parse(LoginCommand.self, "login", "--password", "--user", "ada").user == "ada")
+        #expect(try parse(LoginCommand.self, "login", "--user", "ada").user == "ada")
+    }
+
     @Test(arguments: [
         "nonsense", "storm --requests 0", "serve --token-delay -1", "upload file", "download http://localhost/",
         "download http://localhost/ file --max-size -1", "stream http://localhost/ --events --lines",
@@ -34,6 +42,7 @@ import Testing
         "request GET http://localhost/ --header nonsense", "request GET http://localhost/ --basic ada",
         "request GET http://localhost/ --session --basic a:b", "request GET http://localhost/ --session-file x",
         "request POST http://localhost/ --json {} --body x", "request GET http://localhost/ --offline",
+        "login --password", "login --user ada --device", "login --user ada --dpop", "upgrade",
     ])
     func wrongArgumentsEndWith64(line: String) throws {
         let error = try #require(throws: (any Error).self) {

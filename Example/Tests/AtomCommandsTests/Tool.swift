@@ -22,13 +22,15 @@ enum Tool {
     /// Runs the tool, and sends it a signal; it must write less than a pipe holds.
     ///
     /// - Parameters:
+    ///   - environment: What is added to this process's.
     ///   - signal: By default the one of Ctrl-C.
     ///   - isReady: Asked again and again until the signal may be sent.
     ///   - isDue: Asked again and again, with what the tool has noted so far, until the signal is sent once more; `nil`
     ///     for never.
     ///   - goOn: Called when the tool has got the signal.
     static func interrupt(
-        _ arguments: [String], by signal: Int32 = SIGINT, when isReady: () -> Bool,
+        _ arguments: [String], environment: [String: String] = [:], by signal: Int32 = SIGINT,
+        when isReady: () -> Bool,
         again isDue: ((String) -> Bool)? = nil, then goOn: () -> Void = {}
     ) async throws -> Run {
         let process = Process()
@@ -41,6 +43,7 @@ enum Tool {
         func noted() throws -> String { String(decoding: try Data(contentsOf: noteURL), as: UTF8.self) }
         process.executableURL = executable
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = notes

@@ -47,20 +47,30 @@ enum AccountEndpoint: Requestable {
     /// With an access token; announcements as server-sent events, with the time
     /// between two of them, and how many a connection has.
     case gates(Airline, milliseconds: Int, each: Int)
+    /// With an access token that may spend miles.
+    case upgrade(Airline, flight: String)
+
+    var method: HTTPMethod {
+        if case .upgrade = self { .post } else { .get }
+    }
+
+    var body: RequestBody? {
+        if case .upgrade(_, let flight) = self { .json(["flight": flight]) } else { nil }
+    }
 
     var queryItems: [QueryItem]? {
         switch self {
         case .miles(_, let number, let milliseconds):
             ["number": String(number), "milliseconds": String(milliseconds)]
         case .gates(_, let milliseconds, let each): ["milliseconds": String(milliseconds), "each": String(each)]
-        case .member, .account, .activity: nil
+        case .member, .account, .activity, .upgrade: nil
         }
     }
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
         case .member(let airline), .account(let airline), .activity(let airline), .miles(let airline, _, _),
-            .gates(let airline, _, _):
+            .gates(let airline, _, _), .upgrade(let airline, _):
             airline.base
         }
     }
@@ -72,6 +82,7 @@ enum AccountEndpoint: Requestable {
         case .activity: try URLPath("/account/activity")
         case .miles: try URLPath("/account/miles")
         case .gates: try URLPath("/account/gates")
+        case .upgrade: try URLPath("/account/upgrades")
         }
     }
 }

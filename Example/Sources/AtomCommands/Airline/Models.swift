@@ -79,6 +79,16 @@ struct Miles: Model {
     let number: String?
 }
 
+/// A seat in first class that was bought with miles.
+struct Upgrade: Model, CustomStringConvertible {
+    let flight: String
+    let member: String
+    let cabin: String
+    let miles: Int
+
+    var description: String { "\(member) flies \(cabin) class on \(flight), for \(miles) miles." }
+}
+
 /// What the server received.
 struct Receipt: Model {
     let bytes: Int

@@ -24,6 +24,7 @@ extension NameAndSecret: ExpressibleByArgument {
 extension ClientCredential {
     /// An application that the embedded server knows.
     static var example: ClientCredential {
-        ClientCredential(id: RegisteredClient.confidentialExample.id, secret: RegisteredClient.confidentialExample.secret)
+        ClientCredential(
+            id: RegisteredClient.confidentialExample.id, secret: RegisteredClient.confidentialExample.secret)
     }
 }

@@ -104,7 +104,7 @@ enum RequestExitStatus: Int32, CaseIterable {
         case .connectionLost: "the connection was lost, or the response was not HTTP"
         case .tooLarge: "the response is larger than its limit"
         case .wrongArguments: "the command line is wrong"
-        case .loginDenied: "the user name or the password is wrong"
+        case .loginDenied: "the user name or the password is wrong, or the sign-in was refused"
         case .fileFailed: "the session file, or the file of a transfer, can't be used"
         case .signInNeeded: "you are not signed in, or the session has ended"
         case .cancelled: "cancelled with Ctrl-C (SIGINT)"

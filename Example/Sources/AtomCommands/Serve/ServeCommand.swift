@@ -25,10 +25,14 @@ struct ServeCommand: AsyncParsableCommand {
             With an access token:
               GET  /account            GET /account/miles   GET /account/gates
               GET  /account/activity?limit=20   pages, each with "activities", "total" and a link "next"
+              POST /account/upgrades   {"flight": "AS100"}   needs the scope miles:spend
             For tokens:
+              GET  /.well-known/oauth-authorization-server   GET /.well-known/oauth-protected-resource
+              GET  /oauth/authorize    the page to sign in on; POST /oauth/par for its parameters
+              POST /oauth/device       a form with client_id=atom-app; GET /device is the page for the code
               POST /oauth/token        a form with grant_type, client_id=atom-app, username, password
               POST /oauth/revoke       a form with token, client_id=atom-app
-            An error is JSON with "code", "message" and maybe "fields"; of the last two, as RFC 6749 says.
+            An error is JSON with "code", "message" and maybe "fields"; of what is for tokens, as RFC 6749 says.
             """
     )
 
@@ -91,7 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
               atom request GET \(server.baseURL)/flights
               atom download \(server.baseURL)/downloads/50000000 film.bin --resume
               atom stream \(server.baseURL)/gates --events --reconnect
-              atom login --server \(server.baseURL) --user \(user.name)
+              atom login --server \(server.baseURL)
 
             Press Ctrl-C to stop it.
             """)

@@ -2,38 +2,67 @@ import ArgumentParser
 import AtomNetworking
 import Foundation
 
-/// Signs a user in and stores the session in a file.
+/// Signs a user in, on the server's page or with a password, and stores the session in a file.
 struct LoginCommand: StatusCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Signs in with a user name and a password, and stores the session in a file.",
+        abstract: "Signs in on the server's page, and stores the session in a file.",
         discussion: """
-            “atom whoami”, “atom logout” and “atom request --session” use it, in any number of processes at once:
+            “atom whoami”, “atom upgrade”, “atom logout” and “atom request --session” use it, in any number of \
+            processes at once:
 
               atom serve --port 8080
-              atom login --server http://127.0.0.1:8080 --user ada
+              atom login --server http://127.0.0.1:8080
               atom whoami
 
-            The password is $ATOM_PASSWORD if that is set. If not, a terminal prompts for it without showing it; \
-            without a terminal it is the first line of standard input. It is sent once and not stored. The tokens \
-            are in the file, which only its owner can read. An existing session is replaced and ended. The exit \
-            status is that of “atom request”.
+            The page opens in the browser of this device, or in the program of $ATOM_BROWSER, which is run with the \
+            address; without either the address is printed. Only the server sees the password. With --device the \
+            page is opened on any other device, and a code is entered there. Of several commands that wait for a \
+            sign-in one opens a page, and all end with who has signed in.
+
+            With --dpop the tokens are bound to a key in a file beside the session, and are of no use without it.
+
+            With --user, or --password --user, the command asks for the password itself and exchanges it, as old \
+            scripts do. The password is $ATOM_PASSWORD if that is set. If not, a terminal prompts for it without \
+            showing it; without a terminal it is the first line of standard input. It is sent once and not stored.
+
+            The tokens are in the file, which only its owner can read. An existing session is replaced and ended; if \
+            nobody signs in, it stays. The exit status is that of “atom request”.
             """
     )
 
     @Option(help: .init("The server (default: that of the last session)", valueName: "URL"))
     var server: String?
 
-    @Option(help: .init("The user name.", valueName: "name"))
-    var user: String
+    @Flag(help: "Sign in on another device, with a code.")
+    var device = false
+
+    @Flag(help: "Sign in with a password that this command asks for; --user does the same.")
+    var password = false
+
+    @Option(help: .init("The user name, for a sign-in with a password.", valueName: "name"))
+    var user: String?
+
+    @Option(help: .init("What is asked for; with openid the server says who has signed in.", valueName: "scopes"))
+    var scope = "openid profile bookings"
+
+    @Flag(name: .customLong("dpop"), help: "Bind the tokens to a key of this device (RFC 9449).")
+    var isBound = false
 
     @Option(help: .init("The OAuth client, which must have no secret.", valueName: "id"))
     var clientID = "atom-app"
 
     @OptionGroup var sessionOptions: SessionOptions
 
+    func validate() throws {
+        guard !password || user != nil else { throw ValidationError("--password requires --user.") }
+        guard user == nil || (!device && !isBound) else {
+            throw ValidationError("--device and --dpop are for a sign-in on a page, and --user is for one without.")
+        }
+    }
+
     func perform(on console: Console) async -> RequestExitStatus {
-        await perform(notes: console.notes) { question in
+        await perform(on: console) { question in
             if let password = ProcessInfo.processInfo.environment["ATOM_PASSWORD"] { return password }
             return await Self.answer(to: question)
         }
@@ -42,20 +71,28 @@ struct LoginCommand: StatusCommand {
     /// Signs in.
     ///
     /// - Parameters:
-    ///   - notes: The terminal for the result.
+    ///   - console: The terminal for the result, and the browser.
     ///   - ask: Returns the user's password.
-    func perform(notes: Terminal, ask: @escaping @Sendable (String) async -> String?) async -> RequestExitStatus {
-        let file = sessionOptions.file
+    func perform(
+        on console: Console, ask: @escaping @Sendable (String) async -> String?
+    ) async -> RequestExitStatus {
+        let (file, notes) = (sessionOptions.file, console.notes)
         do {
-            let profile = try profile(for: file)
+            var profile = try profile(for: file)
             // Before any question: tokens that can't be stored are useless.
-            let old = try await readable(file, notes)
-            let user = user
-            let login = PasswordLogin(
-                airline: try profile.airline(), clientID: profile.clientID, user: user
-            ) { await ask("Password of \(user): ") }
-            let (credential, member) = try await signIn(by: login)
-            try await keep(credential, for: profile, in: file, replacing: old)
+            let old = Old(credential: try await readable(file, notes), profile: file.profile())
+            let member: Member
+            if let user {
+                let login = PasswordLogin(
+                    airline: try profile.airline(), clientID: profile.clientID, user: user
+                ) { await ask("Password of \(user): ") }
+                let credential: TokenCredential
+                (credential, member) = try await signIn(by: login)
+                try await keep(credential, for: profile, in: file, replacing: old)
+            } else {
+                if isBound { profile.keyPath = try makeKey(for: file) }
+                member = try await signInOnPage(of: profile, in: file, replacing: old, on: console)
+            }
             notes.print("Signed in at \(profile.server) as \(member).")
             return .success
         } catch AtomError.cancelled {
@@ -116,22 +153,57 @@ struct LoginCommand: StatusCommand {
         return (credential, member)
     }
 
-    /// Stores the new session, and ends the old one at its server.
+    /// The session until now.
+    private struct Old {
+        let credential: TokenCredential?
+        let profile: SessionFile.Profile?
+
+        /// Ends it at its server, unless it goes on.
+        func end(for new: TokenCredential?) async {
+            guard let credential, !credential.refreshToken.isEmpty, credential.refreshToken != new?.refreshToken
+            else { return }
+            // If that server can't be reached, the sign-in is still successful.
+            let ended = try? profile?.atom(
+                InMemoryTokenCredentialStore(credential), timeout: ServiceTimeout(request: 5, resource: 5))
+            try? await ended?.signOut(waitingForRevocation: true)
+        }
+    }
+
+    /// Stores the new session, and ends the old one.
     private func keep(
-        _ credential: TokenCredential, for profile: SessionFile.Profile, in file: SessionFile,
-        replacing old: TokenCredential?
+        _ credential: TokenCredential, for profile: SessionFile.Profile, in file: SessionFile, replacing old: Old
     ) async throws {
-        let last = file.profile()
-        if old != nil, last?.server != profile.server {
+        if old.credential != nil, old.profile?.server != profile.server {
             // The tokens of one server must never be used for another one.
             try await file.store().save(nil)
         }
         try file.save(profile)
         try await profile.atom(file.store()).signIn(with: credential)
-        guard let old, !old.refreshToken.isEmpty, old.refreshToken != credential.refreshToken else { return }
-        // If that server can't be reached, the sign-in is still successful.
-        let ended = try? last?.atom(
-            InMemoryTokenCredentialStore(old), timeout: ServiceTimeout(request: 5, resource: 5))
-        try? await ended?.signOut(waitingForRevocation: true)
+        await old.end(for: credential)
+    }
+
+    /// Signs in on the server's page, or finds that another process has just done so.
+    private func signInOnPage(
+        of profile: SessionFile.Profile, in file: SessionFile, replacing old: Old, on console: Console
+    ) async throws -> Member {
+        let page = try await PageSignIn(
+            to: profile, in: file, scopes: scope.split(separator: " ").map(String.init), isOnDevice: device,
+            on: console)
+        try await page.signIn.signIn(to: page.atom)
+        // Until then the tokens are used by nobody: their file says of which server they are.
+        try file.save(profile)
+        await old.end(for: try await file.store().load())
+        return try await page.atom.enqueue(AccountEndpoint.account(try profile.airline()))
+            .resume(expecting: Member.self)
+    }
+
+    /// The path of the key, which is made if there is none.
+    private func makeKey(for file: SessionFile) throws -> String {
+        do {
+            _ = try FileKey(file.keyURL, creating: true)
+        } catch {
+            throw AtomError.authentication(.credentialNotReadable(cause: error, delivery: .notSent))
+        }
+        return file.keyURL.path
     }
 }

@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingSignIn
 import Foundation
 
 /// The meaning of a session's failure for the user: what happened, and what to do.
@@ -64,6 +65,10 @@ struct SessionAdvice {
 
     /// The advice for an error of the session's store.
     init(store error: any Error, file: URL) {
+        if let failure = error as? FileKey.Failure {
+            self.init("\(failure) Sign in again with “atom login”.", .fileFailed)
+            return
+        }
         let cause = (error as? TokenStoreError)?.description ?? "The token store failed: \(error)."
         let advice =
             switch error as? TokenStoreError {
@@ -80,6 +85,8 @@ struct SessionAdvice {
         switch cause {
         case let failure as PasswordLogin.Failure:
             self.init(failure.description, failure == .noPassword ? .signInNeeded : .loginDenied)
+        case let error as SignInError:
+            self.init(page: error)
         case let error as AtomError:
             self.init("The sign-in failed: \(error.description)", RequestExitStatus(error))
         case is CancellationError:
@@ -87,6 +94,24 @@ struct SessionAdvice {
         default:
             self.init("The sign-in failed: \(cause)", .failure)
         }
+    }
+
+    /// - Parameter error: Why a sign-in on a page, or on another device, has failed.
+    private init(page error: SignInError) {
+        let (advice, status): (String, RequestExitStatus) =
+            switch error {
+            case .declined, .refused, .differentUser: ("Nothing has changed.", .loginDenied)
+            case .timedOut: ("Try again.", .timedOut)
+            case .deviceCodeExpired: ("“atom login --device” shows a new one.", .timedOut)
+            case .browserFailed: ("“atom login --device” needs no browser here.", .failure)
+            case .invalidMetadata, .unsupported:
+                ("With a user name and a password: “atom login --user NAME”.", .failure)
+            case .wrongState, .wrongIssuer, .invalidCallback:
+                ("Somebody may have interfered, so nobody was signed in. Try again.", .failure)
+            case .invalidIDToken, .invalidTokenResponse: ("Nobody was signed in.", .failure)
+            @unknown default: ("Nobody was signed in.", .failure)
+            }
+        self.init("\(error.description) \(advice)", status)
     }
 
     /// Tells the user.

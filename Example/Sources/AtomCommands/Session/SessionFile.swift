@@ -1,5 +1,6 @@
 import AirlineServer
 import AtomNetworking
+import AtomNetworkingSignIn
 import Foundation
 
 /// The files of the session of `atom login`: the tokens, in a store that any number of processes may use at once, and
@@ -26,14 +27,34 @@ struct SessionFile: Sendable {
         FileTokenCredentialStore(fileURL: url)
     }
 
+    /// The file of the key that tokens are bound to.
+    var keyURL: URL { url.appendingPathExtension("key") }
+
+    /// The file that a process locks which signs in on a page.
+    var signInLock: URL { url.appendingPathExtension("sign-in") }
+
     /// The server and the user that the tokens belong to; it contains no secret.
-    struct Profile: Codable, Sendable {
+    struct Profile: Codable, Sendable, Equatable {
         let server: String
         let clientID: String
+        /// The file of the key that the tokens are bound to; `nil` for none.
+        var keyPath: String?
 
         /// The airline at this server.
         func airline() throws(AtomError) -> Airline {
             try Airline(url: server)
+        }
+
+        /// Proves that this device has the key of the tokens.
+        func proof() throws(AtomError) -> DPoP? {
+            guard let keyPath else { return nil }
+            let key: FileKey
+            do {
+                key = try FileKey(URL(fileURLWithPath: keyPath))
+            } catch {
+                throw .authentication(.credentialNotReadable(cause: error, delivery: .notSent))
+            }
+            return try DPoP(key: key)
         }
 
         /// A service that signs with the tokens in a store.
@@ -45,6 +66,7 @@ struct SessionFile: Sendable {
             var bearer = BearerAuthentication(
                 endpoint: try airline.authorizationEndpoint(), client: ClientCredential(id: clientID), store: store)
             bearer.revocationEndpoint = try airline.authorizationEndpoint(AirlineServer.revocationPath)
+            bearer.proof = try proof()
             var configuration = ServiceConfiguration(
                 authenticationMethod: .bearer(bearer), decoder: Airline.decoder, timeout: timeout)
             change(&configuration)

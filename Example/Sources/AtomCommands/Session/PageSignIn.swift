@@ -1,0 +1,81 @@
+import AtomNetworking
+import AtomNetworkingSignIn
+import Foundation
+
+/// A sign-in on a page of the server: in a browser of this device, or on another device.
+///
+/// Of several processes that sign in at once one opens a page, and the others use what comes of it.
+struct PageSignIn {
+    let signIn: SignIn
+    /// The service that the user is signed in to.
+    let atom: Atom
+
+    /// Asks the server for its endpoints.
+    ///
+    /// - Parameters:
+    ///   - profile: The server and the client.
+    ///   - file: Where the session is kept.
+    ///   - scopes: What is asked for.
+    ///   - isOnDevice: Whether the page is for another device.
+    ///   - console: Where the user reads what to do.
+    init(
+        to profile: SessionFile.Profile, in file: SessionFile, scopes: [String] = [], isOnDevice: Bool,
+        on console: Console
+    ) async throws(AtomError) {
+        var client = OAuthClient(server: try await .discover(profile.server), id: profile.clientID, scopes: scopes)
+        client.proof = try profile.proof()
+        let (store, notes) = (file.store(), console.notes)
+        if isOnDevice {
+            signIn = SignIn(client, store: store, lock: file.signInLock) { Self.show($0, on: notes) }
+        } else {
+            signIn = SignIn(
+                client, browser: Self.browser(opening: console.openPage, notes), store: store, lock: file.signInLock)
+        }
+        atom = Atom(
+            serviceConfiguration: ServiceConfiguration(
+                authenticationMethod: .bearer(client.authentication(store: store)), decoder: Airline.decoder))
+    }
+
+    private static func browser(
+        opening program: (@Sendable (URL) async -> Bool)?, _ notes: Terminal
+    ) -> LoopbackBrowser {
+        var browser = LoopbackBrowser(open: program) { page in
+            notes.print("No browser was opened. Open this address on this device:\n  \(page.absoluteString)")
+        }
+        let open = browser.open
+        browser.open = { page in
+            notes.print("Sign in on the page in your browser. Ctrl-C cancels.")
+            return await open(page)
+        }
+        return browser
+    }
+
+    private static func show(_ authorization: DeviceAuthorization, on notes: Terminal) {
+        let minutes = max(Int(authorization.expiresAt.timeIntervalSinceNow / 60), 1)
+        let complete = authorization.completeVerificationURL.map { "\nOr open \($0.absoluteString)" } ?? ""
+        notes.print(
+            ResponsePrinter.printable(
+                """
+                Open \(authorization.verificationURL.absoluteString) on any device, and enter \
+                \(authorization.userCode) within \(minutes) minutes.\(complete)
+                """))
+    }
+
+    /// The program of `$ATOM_BROWSER`, which is run with the address in place of the system's browser.
+    static let programOfEnvironment: (@Sendable (URL) async -> Bool)? = {
+        guard let program = ProcessInfo.processInfo.environment["ATOM_BROWSER"], !program.isEmpty else { return nil }
+        return { page in
+            let process = Process()
+            // `env` finds it on the path.
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = [program, page.absoluteString]
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle.standardError
+            let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+            process.terminationHandler = { end.yield($0.terminationStatus == 0) }
+            do { try process.run() } catch { return false }
+            // A browser may run on when nobody waits for it any more.
+            return await ends.first { _ in true } ?? true
+        }
+    }()
+}
