@@ -113,7 +113,7 @@ import Testing
             #expect(try await Run(login + options) { await PageUser.ada.open($0) }.status == .success)
             let declined = try await atom(
                 "upgrade", "AS100", as: PageUser(user: "", password: "", action: "cancel"))
-            #expect(declined.status == .loginDenied && declined.output.isEmpty)
+            #expect(declined.status == .loginDenied && declined.notes.hasSuffix("on the server's page.\n"))
             #expect(try await atom("upgrade", "AS100", as: .grace).notes.contains("Somebody else"))
             let upgrade = try await atom("upgrade", "AS100")
             #expect(upgrade.output == "ada flies first class on AS100, for 15000 miles.\n")

@@ -30,7 +30,9 @@ struct UpgradeCommand: StatusCommand {
         let file = sessionOptions.file
         do throws(AtomError) {
             let profile = try file.profileOfUser()
-            let page = try await PageSignIn(to: profile, in: file, isOnDevice: device, on: console)
+            let scopes = try await storedScopes(in: file)
+            let page = try await PageSignIn(
+                to: profile, in: file, scopes: scopes, isOnDevice: device, on: console)
             let endpoint = AccountEndpoint.upgrade(try profile.airline(), flight: flight)
             let result = await outcome { () async throws(AtomError) in
                 try await page.signIn.withStepUp(of: page.atom) { () async throws(AtomError) in
@@ -43,7 +45,20 @@ struct UpgradeCommand: StatusCommand {
             console.output.print(ResponsePrinter.printable("\(upgrade)"))
             return status ?? .success
         } catch {
+            if ScopeChallenge(error) != nil {
+                console.notes.print("Nothing was bought: nobody has agreed to it on the server's page.")
+                return .loginDenied
+            }
             return SessionAdvice(error, file: file.url).show(on: console.notes)
+        }
+    }
+
+    /// What the session may do already, which it keeps.
+    private func storedScopes(in file: SessionFile) async throws(AtomError) -> [String] {
+        do {
+            return try await file.store().load()?.scope?.split(separator: " ").map(String.init) ?? []
+        } catch {
+            throw .authentication(.credentialNotReadable(cause: error, delivery: .notSent))
         }
     }
 }
