@@ -23,8 +23,9 @@ struct PageUser: Sendable {
             try await send(form, to: try #require(URL(string: "/oauth/authorize", relativeTo: page)))
             return true
         } catch {
-            Issue.record(error)
-            return false
+            // The tool waits no longer than for the callback.
+            if !Task.isCancelled { Issue.record(error) }
+            return Task.isCancelled
         }
     }
 
