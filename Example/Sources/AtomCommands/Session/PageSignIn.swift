@@ -44,21 +44,19 @@ struct PageSignIn {
         }
         let open = browser.open
         browser.open = { page in
-            notes.print("Sign in on the page in your browser. Ctrl-C cancels.")
+            notes.print("Waiting for the sign-in on the server's page. Ctrl-C cancels.")
             return await open(page)
         }
         return browser
     }
 
     private static func show(_ authorization: DeviceAuthorization, on notes: Terminal) {
-        let minutes = max(Int(authorization.expiresAt.timeIntervalSinceNow / 60), 1)
-        let complete = authorization.completeVerificationURL.map { "\nOr open \($0.absoluteString)" } ?? ""
-        notes.print(
-            ResponsePrinter.printable(
-                """
-                Open \(authorization.verificationURL.absoluteString) on any device, and enter \
-                \(authorization.userCode) within \(minutes) minutes.\(complete)
-                """))
+        let minutes = max(Int((authorization.expiresAt.timeIntervalSinceNow / 60).rounded()), 1)
+        let page = authorization.verificationURL.absoluteString
+        let code = "Open \(page) on any device, and enter \(authorization.userCode) within \(minutes) minutes."
+        notes.print(ResponsePrinter.printable(code))
+        guard let complete = authorization.completeVerificationURL else { return }
+        notes.print(ResponsePrinter.printable("Or open \(complete.absoluteString)"))
     }
 
     /// The program of `$ATOM_BROWSER`, which is run with the address in place of the system's browser.

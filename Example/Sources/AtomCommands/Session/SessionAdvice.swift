@@ -106,7 +106,8 @@ struct SessionAdvice {
             case .browserFailed: ("“atom login --device” needs no browser here.", .failure)
             case .invalidMetadata, .unsupported:
                 ("With a user name and a password: “atom login --user NAME”.", .failure)
-            case .wrongState, .wrongIssuer, .invalidCallback:
+            case .wrongIssuer: ("If you trust it, use that address for --server.", .failure)
+            case .wrongState, .invalidCallback:
                 ("Somebody may have interfered, so nobody was signed in. Try again.", .failure)
             case .invalidIDToken, .invalidTokenResponse: ("Nobody was signed in.", .failure)
             @unknown default: ("Nobody was signed in.", .failure)
