@@ -208,21 +208,41 @@ extension SignIn {
         do throws(AtomError) {
             guard let lock else { return .success(try await ask(scopes: client.scopes)) }
             let turn = try await lock.take()
-            defer { turn.giveBack() }
-            if turn.wasDeclinedMeanwhile { throw AtomError.signIn(.declined) }
-            if turn.hasWaited || !isAskedFor, let stored = try? await store?.load(), !stored.accessToken.isEmpty,
-                stored.accessToken != rejected?.accessToken
-            {
-                return .success(stored)
-            }
             do throws(AtomError) {
-                return .success(try await ask(scopes: client.scopes))
+                if turn.wasDeclinedMeanwhile { throw AtomError.signIn(.declined) }
+                if turn.hasWaited || !isAskedFor, let stored = try? await store?.load(), !stored.accessToken.isEmpty,
+                    stored.accessToken != rejected?.accessToken
+                {
+                    turn.giveBack()
+                    return .success(stored)
+                }
+                let credential = try await ask(scopes: client.scopes)
+                // The session stores it now, and whoever has waited must find it.
+                Task.detached(name: "Sign-in lock") {
+                    await self.waitUntilStored(credential)
+                    turn.giveBack()
+                }
+                return .success(credential)
             } catch {
                 if error.signInError == .declined { turn.noteDeclined() }
+                turn.giveBack()
                 throw error
             }
         } catch {
             return .failure(error)
+        }
+    }
+
+    /// Waits until the store has a credential, for some seconds at most.
+    private func waitUntilStored(_ credential: TokenCredential) async {
+        let time = client.configuration.timeSource
+        let end = time.now.advanced(by: .seconds(5))
+        while let store, time.now < end, (try? await store.load())?.accessToken != credential.accessToken {
+            do throws(AtomError) {
+                try await time.wait(until: time.now.advanced(by: .milliseconds(100)))
+            } catch {
+                return
+            }
         }
     }
 

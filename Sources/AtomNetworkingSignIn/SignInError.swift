@@ -42,7 +42,8 @@ extension SignInError: RedactedError {
     public var description: String {
         switch self {
         case .declined: "The sign-in was declined, or its page was closed."
-        case .refused(let error): "The authorization server refused: \(error.description)."
+        case .refused(let error):
+            "The authorization server refused: \(error.description)" + (error.description.hasSuffix(".") ? "" : ".")
         case .timedOut: "Nobody finished the sign-in in time."
         case .deviceCodeExpired: "The code expired before anybody entered it. Ask for another one."
         case .wrongState: "The callback doesn't belong to this sign-in: its state is missing or another one."
