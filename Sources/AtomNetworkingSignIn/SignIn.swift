@@ -48,11 +48,11 @@ public final class SignIn: TokenCredentialProvider {
 
     private let client: OAuthClient
     private let method: Method
-    private let store: (any TokenCredentialStore)?
+    private let store: any TokenCredentialStore
     private let lock: SignInLock?
     private let state = Guarded(State())
 
-    private init(_ client: OAuthClient, _ method: Method, _ store: (any TokenCredentialStore)?, _ lock: URL?) {
+    private init(_ client: OAuthClient, _ method: Method, _ store: any TokenCredentialStore, _ lock: URL?) {
         self.client = client
         self.method = method
         self.store = store
@@ -64,12 +64,11 @@ public final class SignIn: TokenCredentialProvider {
     /// - Parameters:
     ///   - client: The client.
     ///   - browser: Shows the page.
-    ///   - store: The store of the service. With it a sign-in of another process is found, and for more only the same
-    ///     person is taken.
+    ///   - store: The store of the service: a sign-in of another process is found there, and who has signed in.
     ///   - lock: A file that only one of several processes has at a time, so that one page opens; `nil`, the default,
     ///     for none. Processes that share a store share the file.
     public convenience init(
-        _ client: OAuthClient, browser: any AuthorizationBrowser, store: (any TokenCredentialStore)? = nil,
+        _ client: OAuthClient, browser: any AuthorizationBrowser, store: any TokenCredentialStore,
         lock: URL? = nil
     ) {
         self.init(client, .browser(browser), store, lock)
@@ -83,7 +82,7 @@ public final class SignIn: TokenCredentialProvider {
     ///   - lock: A file that only one of several processes has at a time, as for a browser.
     ///   - show: Shows code and address to the person, and returns; called on any task. What it throws ends the sign-in.
     public convenience init(
-        _ client: OAuthClient, store: (any TokenCredentialStore)? = nil, lock: URL? = nil,
+        _ client: OAuthClient, store: any TokenCredentialStore, lock: URL? = nil,
         showingCode show: @escaping @Sendable (DeviceAuthorization) async throws -> Void
     ) {
         self.init(client, .device(show), store, lock)
@@ -138,8 +137,9 @@ public final class SignIn: TokenCredentialProvider {
     ///
     /// <!-- given the airline
     /// import AtomNetworkingSignIn
-    /// let server = try AuthorizationServer(issuer: "https://id.example.com", tokenEndpoint: "https://id.example.com/token")
-    /// let signIn = SignIn(OAuthClient(server: server, id: "airline"), browser: LoopbackBrowser())
+    /// let server = try await AuthorizationServer.discover("https://id.example.com")
+    /// let signIn = SignIn(
+    ///     OAuthClient(server: server, id: "airline"), browser: LoopbackBrowser(), store: InMemoryTokenCredentialStore())
     /// -->
     /// ```swift
     /// let response = try await signIn.withStepUp(of: atom) { () throws(AtomError) in try await service.resume() }
@@ -210,7 +210,7 @@ extension SignIn {
             let turn = try await lock.take()
             do throws(AtomError) {
                 if turn.wasDeclinedMeanwhile { throw AtomError.signIn(.declined) }
-                if turn.hasWaited || !isAskedFor, let stored = try? await store?.load(), !stored.accessToken.isEmpty,
+                if turn.hasWaited || !isAskedFor, let stored = try? await store.load(), !stored.accessToken.isEmpty,
                     stored.accessToken != rejected?.accessToken
                 {
                     turn.giveBack()
@@ -237,7 +237,7 @@ extension SignIn {
     private func waitUntilStored(_ credential: TokenCredential) async {
         let time = client.configuration.timeSource
         let end = time.now.advanced(by: .seconds(5))
-        while let store, time.now < end, (try? await store.load())?.accessToken != credential.accessToken {
+        while time.now < end, (try? await store.load())?.accessToken != credential.accessToken {
             do throws(AtomError) {
                 try await time.wait(until: time.now.advanced(by: .milliseconds(100)))
             } catch {
@@ -251,11 +251,11 @@ extension SignIn {
         do throws(AtomError) {
             let known = client.scopes + state.withLock { $0.scopes }
             let scopes = known + challenge.scopes.filter { !known.contains($0) }
-            let before = try? await store?.load()
+            let before = try? await store.load()
             let turn = try await lock?.take()
             defer { turn?.giveBack() }
             let credential: TokenCredential
-            if turn?.hasWaited == true, let stored = try? await store?.load(), let before,
+            if turn?.hasWaited == true, let stored = try? await store.load(), let before,
                 stored.accessToken != before.accessToken
             {
                 // Another process has signed in for more.
