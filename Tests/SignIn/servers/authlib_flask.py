@@ -2,7 +2,7 @@
 
     authlib_flask.py PORT
 
-Pages and storage are this file's, as with everybody who uses Authlib; what is right and wrong in a request is Authlib's.
+Pages and storage are this file's, as with everybody who uses Authlib; what is right in a request is Authlib's.
 """
 import os
 import secrets

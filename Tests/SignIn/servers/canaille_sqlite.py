@@ -30,7 +30,7 @@ with app.app_context():
         user_name="ada", formatted_name="Ada", family_name="Lovelace", password="analytical engine",
         emails=["ada@example.com"]))
     client = models.Client(
-        client_id="app", client_name="App", client_secret="difference engine",
+        client_id="app", client_name="App", client_secret="difference-engine",
         client_id_issued_at=datetime.datetime.now(datetime.timezone.utc),
         # It compares the whole address, and so wants the port (against RFC 8252 §7.3).
         redirect_uris=[f"http://127.0.0.1:{port + 1}/callback"], token_endpoint_auth_method="client_secret_basic",

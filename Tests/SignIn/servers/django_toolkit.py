@@ -50,7 +50,6 @@ settings.configure(
         "OIDC_ISS_ENDPOINT": origin,
         "SCOPES": {"openid": "Who you are", "notes": "Your notes", "files": "Your files"},
         "DEFAULT_SCOPES": ["notes"],
-        "ERROR_RESPONSE_WITH_SCOPES": True,
         "REFRESH_TOKEN_REUSE_PROTECTION": True,
         "OAUTH_DEVICE_VERIFICATION_URI": f"{origin}/device/",
         "OAUTH_DEVICE_VERIFICATION_URI_COMPLETE": lambda code: f"{origin}/device/?user_code={code}",
@@ -74,7 +73,14 @@ def resource(scope):
     @protected_resource(scopes=[scope], advertise_metadata=True)
     def answer(request):
         return JsonResponse({"user": request.resource_owner.username, "scope": scope})
-    return answer
+
+    def named(request):
+        response = answer(request)
+        # The toolkit's challenge doesn't name the scope.
+        if response.status_code == 403:
+            response["WWW-Authenticate"] += f', scope="{scope}"'
+        return response
+    return named
 
 
 urlpatterns = [

@@ -3,18 +3,18 @@
     glewlwyd_oidc.py PORT [nonce]
 
 With `nonce` a proof needs a nonce of the server. Then nothing can be pushed: where that is pushed, Glewlwyd refuses a
-proof without a nonce and sends none (against RFC 9449 §8). It keeps everything in SQLite, in a folder that ends with it.
+proof without a nonce and sends none (against RFC 9449 §8). It keeps everything in a folder that ends with it.
 """
-import gzip
 import json
-import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 port = int(sys.argv[1])
@@ -22,9 +22,14 @@ needs_nonce = "nonce" in sys.argv[2:]
 origin = f"http://127.0.0.1:{port}"
 folder = tempfile.TemporaryDirectory()
 database = pathlib.Path(folder.name, "glewlwyd.db")
-schema = pathlib.Path("/usr/share/doc/glewlwyd/database/init.sqlite3.sql.gz")
+schema = pathlib.Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
 with sqlite3.connect(database) as connection:
-    connection.executescript(gzip.decompress(schema.read_bytes()).decode())
+    connection.executescript(schema.read_text())
+
+# Debian's package has a folder where the pages look for this file.
+pages = pathlib.Path(folder.name, "pages")
+shutil.copytree("/usr/share/glewlwyd/webapp", pages, ignore=shutil.ignore_patterns("config.json"))
+shutil.copy("/etc/glewlwyd/config-2.7.json/config.json", pages)
 
 modules = "/usr/lib/glewlwyd"
 configuration = pathlib.Path(folder.name, "glewlwyd.conf")
@@ -34,7 +39,7 @@ bind_address="127.0.0.1"
 external_url="{origin}"
 login_url="login.html"
 api_prefix="api"
-static_files_path="/usr/share/glewlwyd/webapp/"
+static_files_path="{pages}/"
 log_mode="console"
 log_level="WARNING"
 cookie_secure=0
@@ -105,7 +110,7 @@ try:
         "username": "ada", "password": "analytical engine", "name": "Ada", "email": "ada@example.com",
         "scope": ["openid", "notes", "files", "g_profile"], "enabled": True})
     call("POST", "/client/", {
-        "client_id": "app", "name": "App", "client_secret": "difference engine", "enabled": True,
+        "client_id": "app", "name": "App", "client_secret": "difference-engine", "enabled": True,
         # A public client can't revoke tokens, and this one only with a grant type that it doesn't use.
         "confidential": True, "scope": [], "token_endpoint_auth_method": ["client_secret_basic"],
         "authorization_type": ["code", "refresh_token", "device_authorization", "client_credentials"],

@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol, made of its Python SDK: RFC 9728, 8414, 7591, 8707, and the scopes of a token.
+"""A server of the Model Context Protocol, made of its Python SDK: RFC 9728, 8414, 7591 and 8707.
 
     mcp_sdk.py PORT
 

@@ -1,0 +1,106 @@
+import AtomNetworking
+import AtomNetworkingSignIn
+import Foundation
+
+// How a client of the Model Context Protocol signs in (its specification, "Authorization"): it knows one URL, and finds
+// the rest.
+
+extension Check {
+    static let modelContextProtocol = Check("Model Context Protocol") { server in
+        let redirectURI = "http://127.0.0.1:\(server.callbackPort)/callback"
+        let browser = Visit.browser(port: server.callbackPort)
+        let atom = try await service(for: server.resource, redirectURI: redirectURI, browser: browser)
+        let answer = try await atom.enqueue(initialize(server.resource)).resume(expecting: Answer.self)
+        guard answer.result.serverInfo.name == "Notes" else { throw Problem("another server answers") }
+        try await atom.signOut(waitingForRevocation: true)
+    }
+
+    /// A service for a server that says who signs people in.
+    private static func service(
+        for url: String, redirectURI: String, browser: LoopbackBrowser
+    ) async throws -> Atom {
+        guard let location = URL(string: url) else { throw Problem("\(url) is no URL") }
+
+        // 1. The server's 401 says where its metadata is, and that says who issues tokens (RFC 9728).
+        var challenge: AuthenticationChallenge?
+        do throws(AtomError) {
+            try await Atom().enqueue(initialize(url)).resume()
+        } catch {
+            challenge = error.response?.challenges.first
+        }
+        let resource = try await ProtectedResource.discover(for: location, challenge: challenge)
+        guard let issuer = resource.authorizationServers.first else { throw Problem("nobody issues tokens") }
+
+        // 2. The authorization server has endpoints, and one where clients register themselves (RFC 8414, RFC 7591).
+        let server = try await AuthorizationServer.discover(issuer)
+        guard let endpoint = server.registrationEndpoint else { throw Problem("clients can't register themselves") }
+        let registration = Registration(
+            name: "Notes for the terminal", redirectURIs: [redirectURI], authenticationMethod: "client_secret_post")
+        let registered = try await Atom().enqueue(
+            URLEndpoint("\(endpoint)", method: .post, body: .json(registration))
+        ).resume(expecting: RegisteredClient.self)
+
+        // 3. The token is for this server only (RFC 8707).
+        var client = OAuthClient(
+            server: server, id: registered.id, secret: registered.secret, scopes: resource.scopes ?? [])
+        client.resources = [resource.resource]
+        client.usesClientSecretBasic = false
+        let store = InMemoryTokenCredentialStore()
+        let bearer = client.authentication(store: store, signIn: SignIn(client, browser: browser, store: store))
+        return Atom(serviceConfiguration: ServiceConfiguration(authenticationMethod: .bearer(bearer)))
+    }
+
+    private static func initialize(_ url: String) throws(AtomError) -> URLEndpoint {
+        try URLEndpoint(
+            url, method: .post,
+            headerItems: [HeaderItem(name: "Accept", value: "application/json, text/event-stream")],
+            body: .json(Initialize()))
+    }
+}
+
+private struct Initialize: Encodable {
+    struct Parameters: Encodable {
+        let protocolVersion = "2025-06-18"
+        let capabilities: [String: String] = [:]
+        let clientInfo = ["name": "signin-flows", "version": "1"]
+    }
+
+    let jsonrpc = "2.0"
+    let id = 1
+    let method = "initialize"
+    let params = Parameters()
+}
+
+private struct Answer: Decodable {
+    struct Result: Decodable {
+        struct Server: Decodable { let name: String }
+
+        let serverInfo: Server
+    }
+
+    let result: Result
+}
+
+/// What a client says of itself (RFC 7591 §2).
+private struct Registration: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case name = "client_name"
+        case redirectURIs = "redirect_uris"
+        case authenticationMethod = "token_endpoint_auth_method"
+    }
+
+    let name: String
+    let redirectURIs: [String]
+    let authenticationMethod: String
+}
+
+/// What the server makes of it (RFC 7591 §3.2.1).
+private struct RegisteredClient: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case id = "client_id"
+        case secret = "client_secret"
+    }
+
+    let id: String
+    let secret: String?
+}
