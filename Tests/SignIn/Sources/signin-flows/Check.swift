@@ -242,7 +242,7 @@ extension Check {
 }
 
 /// A service whose requests sign a person in.
-private struct App {
+struct App {
     let store: InMemoryTokenCredentialStore
     let client: OAuthClient
     let signIn: SignIn

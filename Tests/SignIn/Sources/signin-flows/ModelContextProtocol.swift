@@ -6,19 +6,25 @@ import Foundation
 // the rest.
 
 extension Check {
-    static let modelContextProtocol = Check("Model Context Protocol") { server in
-        let redirectURI = "http://127.0.0.1:\(server.callbackPort)/callback"
-        let browser = Visit.browser(port: server.callbackPort)
-        let atom = try await service(for: server.resource, redirectURI: redirectURI, browser: browser)
-        let answer = try await atom.enqueue(initialize(server.resource)).resume(expecting: Answer.self)
-        guard answer.result.serverInfo.name == "Notes" else { throw Problem("another server answers") }
-        try await atom.signOut(waitingForRevocation: true)
-    }
+    static let modelContextProtocol = [
+        Check("Model Context Protocol") { server in
+            let app = App(server, try await client(for: server.resource, redirectURI: server.redirectURI))
+            let answer = try await app.atom.enqueue(initialize(server.resource)).resume(expecting: Answer.self)
+            guard answer.result.serverInfo.name == "Notes" else { throw Problem("another server answers") }
+            try await app.atom.signOut(waitingForRevocation: true)
+        },
+        Check("Model Context Protocol, signing in for more") { server in
+            var client = try await client(for: server.resource, redirectURI: server.redirectURI)
+            client.scopes = ["profile"]
+            let app = App(server, client)
+            _ = try await app.signIn.withStepUp(of: app.atom) { () async throws(AtomError) in
+                try await app.atom.enqueue(initialize(server.resource)).resume()
+            }
+        },
+    ]
 
-    /// A service for a server that says who signs people in.
-    private static func service(
-        for url: String, redirectURI: String, browser: LoopbackBrowser
-    ) async throws -> Atom {
+    /// A client for a server that says who signs people in.
+    private static func client(for url: String, redirectURI: String) async throws -> OAuthClient {
         guard let location = URL(string: url) else { throw Problem("\(url) is no URL") }
 
         // 1. The server's 401 says where its metadata is, and that says who issues tokens (RFC 9728).
@@ -45,9 +51,7 @@ extension Check {
             server: server, id: registered.id, secret: registered.secret, scopes: resource.scopes ?? [])
         client.resources = [resource.resource]
         client.usesClientSecretBasic = false
-        let store = InMemoryTokenCredentialStore()
-        let bearer = client.authentication(store: store, signIn: SignIn(client, browser: browser, store: store))
-        return Atom(serviceConfiguration: ServiceConfiguration(authenticationMethod: .bearer(bearer)))
+        return client
     }
 
     private static func initialize(_ url: String) throws(AtomError) -> URLEndpoint {

@@ -75,7 +75,8 @@ struct Server: Sendable {
             "django_toolkit": toolkit, "authlib_flask": authlib, "canaille_sqlite": canaille, "provider_mock": mock,
             "glewlwyd_oidc": pushing, "glewlwyd_oidc-nonce": glewlwyd,
             "mcp_sdk": Server(
-                issuer: origin, resource: "\(origin)/mcp", callbackPort: port + 1, checks: [.modelContextProtocol]),
+                issuer: origin, resource: "\(origin)/mcp", callbackPort: port + 1, checks: Check.modelContextProtocol,
+                exceptions: ["Model Context Protocol, signing in for more": "its challenge names no scope"]),
         ]
     }
 }
