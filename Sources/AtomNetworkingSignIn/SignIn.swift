@@ -147,16 +147,20 @@ public final class SignIn: TokenCredentialProvider {
     ///
     /// - Parameters:
     ///   - atom: The service.
+    ///   - scopes: What the request needs, for a server that doesn't say which scopes it wants; none by default.
     ///   - request: Makes the request, with a service of `atom`; called once, or once more after each of two sign-ins.
+    @discardableResult
     public nonisolated(nonsending) func withStepUp<T: Sendable>(
-        of atom: Atom, _ request: () async throws(AtomError) -> T
+        of atom: Atom, scopes: [String] = [], _ request: () async throws(AtomError) -> T
     ) async throws(AtomError) -> T {
         var steps = state.withLock { $0.steps }
         for _ in 0..<2 {
             do throws(AtomError) {
                 return try await request()
             } catch {
-                guard let challenge = ScopeChallenge(error) else { throw error }
+                guard var challenge = ScopeChallenge(error) else { throw error }
+                if !challenge.isComplete { challenge.scopes = scopes }
+                guard challenge.isComplete else { throw error }
                 let (now, isDeclined) = state.withLock { ($0.steps, $0.declined.contains(challenge.demand)) }
                 // Otherwise somebody has signed in for more since it was sent.
                 if now == steps {

@@ -156,7 +156,8 @@ struct ScriptedSignInTests {
     func aScopeIsAskedFor() async throws {
         let (atom, wire) = Atom.scripted(.status(204), signingInFor: ["openid"])
         wire.authorizationServer.require(scope: "write", at: "/x")
-        let signIn = SignIn(wire.client(scopes: ["openid"]), browser: wire.authorizationServer.browser, store: wire.tokenStore)
+        let signIn = SignIn(
+            wire.client(scopes: ["openid"]), browser: wire.authorizationServer.browser, store: wire.tokenStore)
         try await signIn.withStepUp(of: atom) { () throws(AtomError) in _ = try await atom.enqueue(Call()).resume() }
         #expect(wire.requests.map(\.bearerToken) == ["A1", "A2"])
         #expect(wire.authorizationServer.counts.pages == 2 && wire.authorizationServer.counts.scopesRefused == 1)
@@ -169,7 +170,8 @@ struct ScriptedSignInTests {
         try await atom.enqueue(Call(route: "/y")).resume()
         wire.authorizationServer.require(scope: "write", at: "/x")
         wire.authorizationServer.subject = "grace"
-        let signIn = SignIn(wire.client(scopes: ["openid"]), browser: wire.authorizationServer.browser, store: wire.tokenStore)
+        let signIn = SignIn(
+            wire.client(scopes: ["openid"]), browser: wire.authorizationServer.browser, store: wire.tokenStore)
         let error = await failure { () throws(AtomError) in
             try await signIn.withStepUp(of: atom) { () throws(AtomError) in _ = try await atom.enqueue(Call()).resume()
             }

@@ -42,7 +42,9 @@ extension AuthorizationCodeRequest {
 
         let issuers = parameters.values("iss")
         if issuers.count > 1 { throw .signIn(.invalidCallback("iss is there twice")) }
-        if !issuers.isEmpty || server.sendsIssuerInCallback, issuers != [server.issuer] {
+        // Some servers leave it out where nothing but an error is said, which is believed of anybody.
+        let isExpected = server.sendsIssuerInCallback && parameters.values("error").isEmpty
+        if !issuers.isEmpty || isExpected, issuers != [server.issuer] {
             // Compared as a text (RFC 9207 §2.4).
             let found = issuers.first?.map { Redaction.withoutTokens($0, secrets: secrets) }
             throw .signIn(.wrongIssuer(expected: server.issuer, found: found))

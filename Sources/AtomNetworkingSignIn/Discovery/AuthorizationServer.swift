@@ -16,7 +16,7 @@ public struct AuthorizationServer: Sendable, Hashable {
     /// Where a sign-in on another device begins (RFC 8628).
     public var deviceAuthorizationEndpoint: AuthorizationEndpoint?
     /// Where clients register themselves (RFC 7591).
-    public var registrationEndpoint: AuthorizationEndpoint?
+    public var registrationEndpoint: String?
     /// The scopes that it names; `nil` if it doesn't say.
     public var scopes: [String]?
     /// The methods of PKCE that it names (RFC 7636); `nil` if it doesn't say.
@@ -93,7 +93,7 @@ public struct AuthorizationServer: Sendable, Hashable {
         revocationEndpoint = try endpoint("revocation_endpoint")
         pushedAuthorizationRequestEndpoint = try endpoint("pushed_authorization_request_endpoint")
         deviceAuthorizationEndpoint = try endpoint("device_authorization_endpoint")
-        registrationEndpoint = try endpoint("registration_endpoint")
+        registrationEndpoint = try document.address("registration_endpoint", allowsPlain: allowsPlain)
         scopes = try document.list("scopes_supported")
         codeChallengeMethods = try document.list("code_challenge_methods_supported")
         proofAlgorithms = try document.list("dpop_signing_alg_values_supported")

@@ -12,8 +12,8 @@ public struct ScopeChallenge: Sendable {
         let parameters: [String]
     }
 
-    /// The scopes; empty if only another way to sign in is asked for.
-    public let scopes: [String]
+    /// The scopes; empty if another way to sign in is asked for, or if the server doesn't say which scopes it wants.
+    public var scopes: [String]
 
     /// The parameters of RFC 9470, for the authorization request.
     let parameters: [QueryItem]
@@ -35,8 +35,10 @@ public struct ScopeChallenge: Sendable {
         parameters = ["acr_values", "max_age"].compactMap { name in
             challenge[name].map { QueryItem(name: name, value: $0) }
         }
-        if scopes.isEmpty, parameters.isEmpty { return nil }
     }
+
+    /// Whether it says what is wanted.
+    var isComplete: Bool { !scopes.isEmpty || !parameters.isEmpty }
 }
 
 extension ScopeChallenge: Redacted {

@@ -74,6 +74,10 @@ struct CallbackTests {
             try url("code=\($0["code"] ?? "")&state=\($0["state"] ?? "")")
         }
         #expect(missing == .wrongIssuer(expected: CodeServer.issuer, found: nil))
+        let declined = try await refusal(sendsIssuer: true) {
+            try url("error=access_denied&state=\($0["state"] ?? "")")
+        }
+        #expect(declined == .declined)
         let similar = try await refusal {
             try url("code=\($0["code"] ?? "")&state=\($0["state"] ?? "")&iss=\(CodeServer.issuer)/")
         }

@@ -118,7 +118,7 @@ struct DiscoveryTests {
         expected.revocationEndpoint = try AuthorizationEndpoint("https://a.example/revoke")
         expected.pushedAuthorizationRequestEndpoint = try AuthorizationEndpoint("https://a.example/par")
         expected.deviceAuthorizationEndpoint = try AuthorizationEndpoint("https://a.example/device")
-        expected.registrationEndpoint = try AuthorizationEndpoint("https://a.example/register")
+        expected.registrationEndpoint = "https://a.example/register"
         expected.scopes = ["openid", "a"]
         expected.codeChallengeMethods = ["S256"]
         expected.proofAlgorithms = ["ES256"]

@@ -49,6 +49,16 @@ struct SignInTests {
             }
         }
 
+        /// Signs in, and returns the error.
+        func pressButton() async -> AtomError? {
+            do throws(AtomError) {
+                try await signIn.signIn(to: atom)
+                return nil
+            } catch {
+                return error
+            }
+        }
+
         /// Makes a request with what the server may demand for it, and returns its error.
         func callWithStepUp(_ route: URLPath = .literal("/x")) async -> AtomError? {
             do throws(AtomError) {
@@ -59,15 +69,6 @@ struct SignInTests {
             } catch {
                 return error
             }
-        }
-    }
-
-    private func failure(_ work: () async throws(AtomError) -> Void) async -> AtomError? {
-        do {
-            try await work()
-            return nil
-        } catch {
-            return error
         }
     }
 
@@ -83,7 +84,7 @@ struct SignInTests {
         service.server.holdPages()
         let request = Task { await service.call() }
         #expect(await service.wire.idle(until: { service.server.counts.pages == 1 }))
-        let button = Task { await failure { () throws(AtomError) in try await service.signIn.signIn(to: service.atom) } }
+        let button = Task { await service.pressButton() }
         await service.wire.settle()
         service.server.releasePages()
         #expect(await button.value == nil)
@@ -96,7 +97,7 @@ struct SignInTests {
     func requestJoinsTheButton() async throws {
         let service = Service(1)
         service.server.holdPages()
-        let button = Task { await failure { () throws(AtomError) in try await service.signIn.signIn(to: service.atom) } }
+        let button = Task { await service.pressButton() }
         #expect(await service.wire.idle(until: { service.server.counts.pages == 1 }))
         let request = Task { await service.call() }
         await service.wire.settle()
@@ -139,7 +140,7 @@ struct SignInTests {
     func cancelledButton() async throws {
         let service = Service(1)
         service.server.holdPages()
-        let button = Task { await failure { () throws(AtomError) in try await service.signIn.signIn(to: service.atom) } }
+        let button = Task { await service.pressButton() }
         #expect(await service.wire.idle(until: { service.server.counts.pages == 1 }))
         let request = Task { await service.call() }
         await service.wire.settle()
@@ -235,6 +236,20 @@ struct SignInTests {
         let error = try #require(await service.call())
         try await service.signIn.signIn(to: service.atom, for: #require(ScopeChallenge(error)))
         #expect(service.server.counts.pages == 3)
+    }
+
+    @Test("For a server that doesn't say which scopes it wants, the app says it")
+    func unnamedScopes() async throws {
+        let service = Service()
+        let demand = ScriptedResponse.status(
+            403, headerItems: ["WWW-Authenticate": #"Bearer error="insufficient_scope""#])
+        service.wire.add(demand, demand, .status(204))
+        #expect(await service.callWithStepUp()?.response?.statusCode == 403, "nobody knows what to ask for")
+        #expect(service.server.counts.pages == 1)
+        try await service.signIn.withStepUp(of: service.atom, scopes: ["write"]) { () throws(AtomError) in
+            try await service.atom.enqueue(Call()).resume()
+        }
+        #expect(service.wire.tokenStore.stored?.scope == "openid write")
     }
 
     @Test("A second step asks for what the first one has brought, too")

@@ -9,7 +9,8 @@ struct ScopeChallengeTests {
         ScopeChallenge(
             .response(
                 AtomResponse(
-                    statusCode: status, headerFields: HeaderFields([HeaderItem(name: "WWW-Authenticate", value: field)]))))
+                    statusCode: status, headerFields: HeaderFields([HeaderItem(name: "WWW-Authenticate", value: field)])
+                )))
     }
 
     @Test(
@@ -36,13 +37,19 @@ struct ScopeChallengeTests {
     @Test(
         "Anything else is no demand",
         arguments: [
-            (403, #"Bearer error="insufficient_scope""#), (403, #"Bearer error="invalid_token", scope="a""#),
+            (403, #"Bearer error="invalid_token", scope="a""#),
             (403, #"Basic error="insufficient_scope", scope="a""#), (403, ""),
             (404, #"Bearer error="insufficient_scope", scope="a""#),
-            (403, #"Bearer error="insufficient_scope", scope="  ""#),
         ])
     func isNone(status: Int, field: String) {
         #expect(read(status, field) == nil)
+    }
+
+    @Test("A server need not say which scopes it wants", arguments: ["", #", scope="  ""#])
+    func withoutScopes(rest: String) throws {
+        let challenge = try #require(read(403, #"Bearer error="insufficient_scope""# + rest))
+        #expect(challenge.scopes.isEmpty)
+        #expect(!challenge.isComplete)
     }
 
     @Test("An error without a response is no demand")

@@ -43,7 +43,7 @@ extension Check {
         let registration = Registration(
             name: "Notes for the terminal", redirectURIs: [redirectURI], authenticationMethod: "client_secret_post")
         let registered = try await Atom().enqueue(
-            URLEndpoint("\(endpoint)", method: .post, body: .json(registration))
+            URLEndpoint(endpoint, method: .post, body: .json(registration))
         ).resume(expecting: RegisteredClient.self)
 
         // 3. The token is for this server only (RFC 8707).
