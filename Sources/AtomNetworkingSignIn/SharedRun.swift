@@ -2,11 +2,11 @@ import AtomNetworking
 
 /// One sign-in that several callers wait for; it ends when it is done, or when nobody waits any more.
 final class SharedRun: Sendable {
-    /// The result, and whether a session gets it, too.
-    typealias Outcome = (result: Result<TokenCredential, AtomError>, isSessionTold: Bool)
+    typealias Outcome = Result<TokenCredential, AtomError>
 
     private struct Waiter {
-        let isOfSession: Bool
+        /// The service that somebody wants to sign in to; `nil` for a session, which gets the result by itself.
+        let atom: Atom?
         var continuation: CheckedContinuation<Outcome, Never>?
     }
 
@@ -22,20 +22,29 @@ final class SharedRun: Sendable {
 
     private let state = Guarded(State())
 
+    /// The service that has to be told of the result; `nil` if a session waits for it.
+    var atomToTell: Atom? {
+        state.withLock { state in
+            state.waiters.values.contains { $0.atom == nil }
+                ? nil : state.waiters.min { $0.key < $1.key }?.value.atom
+        }
+    }
+
     /// Another caller waits.
     ///
+    /// - Parameter atom: The service that it wants to sign in to; `nil` for a session.
     /// - Returns: Its ticket; `nil` if it is over.
-    func join(isOfSession: Bool) -> Int? {
+    func join(for atom: Atom?) -> Int? {
         state.withLock { state in
             guard state.outcome == nil, !state.isGivenUp else { return nil }
             state.tickets += 1
-            state.waiters[state.tickets] = Waiter(isOfSession: isOfSession)
+            state.waiters[state.tickets] = Waiter(atom: atom)
             return state.tickets
         }
     }
 
     /// Begins it, the first time.
-    func begin(_ work: @escaping @Sendable () async -> Result<TokenCredential, AtomError>) {
+    func begin(_ work: @escaping @Sendable () async -> Outcome) {
         let isFirst = state.withLock { state in
             defer { state.hasBegun = true }
             return !state.hasBegun
@@ -68,7 +77,7 @@ final class SharedRun: Sendable {
         }
     }
 
-    private static let cancelled: Outcome = (.failure(.cancelled(.notSent)), false)
+    private static let cancelled = Outcome.failure(.cancelled(.notSent))
 
     private func leave(_ ticket: Int) {
         let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
@@ -82,12 +91,11 @@ final class SharedRun: Sendable {
         task?.cancel()
     }
 
-    private func end(with result: Result<TokenCredential, AtomError>) {
-        let (outcome, waiters) = state.withLock { state -> (Outcome, [Int: Waiter]) in
-            let outcome: Outcome = (result, state.waiters.values.contains { $0.isOfSession })
+    private func end(with outcome: Outcome) {
+        let waiters = state.withLock { state in
             state.outcome = outcome
             defer { state.waiters = [:] }
-            return (outcome, state.waiters)
+            return state.waiters
         }
         for waiter in waiters.sorted(by: { $0.key < $1.key }) {
             waiter.value.continuation?.resume(returning: outcome)

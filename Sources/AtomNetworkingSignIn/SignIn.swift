@@ -93,7 +93,7 @@ public final class SignIn: TokenCredentialProvider {
     /// - Throws: `TokenCredentialProviderError.retryAfterSignIn` with a ``SignInError``, after which the session asks no
     ///   more by itself, or an `AtomError` of the network, after which the next request asks again.
     public func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
-        let (result, _) = await run(.session, isOfSession: true) { await self.obtain(replacing: rejected) }
+        let result = await run(.session, for: nil) { await self.obtain(replacing: rejected, for: $0) }
         do throws(AtomError) {
             return try result.get()
         } catch {
@@ -109,12 +109,10 @@ public final class SignIn: TokenCredentialProvider {
     /// - Throws: An error whose ``AtomNetworking/AtomError/signInError`` says why nobody was signed in; what
     ///   ``AtomNetworking/Atom/signIn(with:)`` throws.
     public func signIn(to atom: Atom) async throws(AtomError) {
-        let (result, isSessionTold) = await run(.session, isOfSession: false) {
-            await self.obtain(replacing: nil, isAskedFor: true)
+        let result = await run(.session, for: atom) {
+            await self.obtain(replacing: nil, for: $0, isAskedFor: true)
         }
-        let credential = try result.get()
-        // Requests that wait go on with the credential; a sign-in beside it would refuse them.
-        if !isSessionTold { try await atom.signIn(with: credential) }
+        _ = try result.get()
     }
 
     /// Signs in for what a server demands, and goes on with the session (RFC 6750 §3.1, RFC 9470).
@@ -125,8 +123,7 @@ public final class SignIn: TokenCredentialProvider {
     /// - Throws: What ``signIn(to:)`` throws; ``SignInError/differentUser`` if the ID tokens name two people, and
     ///   `AuthenticationError.signedOut` if somebody has signed in or out since the server's response.
     public func signIn(to atom: Atom, for challenge: ScopeChallenge) async throws(AtomError) {
-        let demand = challenge.demand
-        let (result, _) = await run(.more(demand), isOfSession: false) { await self.step(up: challenge, in: atom) }
+        let result = await run(.more(challenge.demand), for: atom) { _ in await self.step(up: challenge, in: atom) }
         _ = try result.get()
     }
 
@@ -181,20 +178,19 @@ public final class SignIn: TokenCredentialProvider {
 extension SignIn {
     /// Joins the sign-in for a purpose, or begins it.
     ///
-    /// - Returns: Its result, and whether the session gets it as well.
+    /// - Parameter atom: The service that somebody wants to sign in to; `nil` for a session.
     private func run(
-        _ purpose: Purpose, isOfSession: Bool,
-        _ work: @escaping @Sendable () async -> Result<TokenCredential, AtomError>
+        _ purpose: Purpose, for atom: Atom?, _ work: @escaping @Sendable (SharedRun) async -> SharedRun.Outcome
     ) async -> SharedRun.Outcome {
-        guard !Task.isCancelled else { return (.failure(.cancelled(.notSent)), false) }
+        guard !Task.isCancelled else { return .failure(.cancelled(.notSent)) }
         let (run, ticket) = state.withLock { state -> (SharedRun, Int) in
-            if let run = state.runs[purpose], let ticket = run.join(isOfSession: isOfSession) { return (run, ticket) }
+            if let run = state.runs[purpose], let ticket = run.join(for: atom) { return (run, ticket) }
             let run = SharedRun()
             state.runs[purpose] = run
-            return (run, run.join(isOfSession: isOfSession) ?? 0)
+            return (run, run.join(for: atom) ?? 0)
         }
         run.begin {
-            let result = await work()
+            let result = await work(run)
             self.state.withLock { state in
                 if state.runs[purpose] === run { state.runs[purpose] = nil }
             }
@@ -203,37 +199,52 @@ extension SignIn {
         return await run.outcome(of: ticket)
     }
 
-    /// A credential of a person, or what another process has stored meanwhile.
+    /// A credential of a person, or what another process has stored meanwhile, which the session gets.
     ///
     /// - Parameter isAskedFor: Whether the person has asked for it, and not a request that found nobody signed in.
     private func obtain(
-        replacing rejected: TokenCredential?, isAskedFor: Bool = false
-    ) async -> Result<TokenCredential, AtomError> {
+        replacing rejected: TokenCredential?, for run: SharedRun, isAskedFor: Bool = false
+    ) async -> SharedRun.Outcome {
         do throws(AtomError) {
-            guard let lock else { return .success(try await ask(scopes: client.scopes)) }
-            let turn = try await lock.take()
+            let turn = try await lock?.take()
             do throws(AtomError) {
-                if turn.wasDeclinedMeanwhile { throw AtomError.signIn(.declined) }
-                if turn.hasWaited || !isAskedFor, let stored = try? await store.load(), !stored.accessToken.isEmpty,
-                    stored.accessToken != rejected?.accessToken
-                {
-                    turn.giveBack()
-                    return .success(stored)
-                }
-                let credential = try await ask(scopes: client.scopes)
-                // The session stores it now, and whoever has waited must find it.
-                Task.detached(name: "Sign-in lock") {
-                    await self.waitUntilStored(credential)
-                    turn.giveBack()
+                let credential = try await credential(replacing: rejected, in: turn, isAskedFor: isAskedFor)
+                // Requests that wait go on with the credential; a sign-in beside it would refuse them.
+                if let atom = run.atomToTell {
+                    try await atom.signIn(with: credential)
+                    turn?.giveBack()
+                } else if let turn {
+                    // The session stores it now, and whoever has waited must find it.
+                    Task.detached(name: "Sign-in lock") {
+                        await self.waitUntilStored(credential)
+                        turn.giveBack()
+                    }
                 }
                 return .success(credential)
             } catch {
-                if error.signInError == .declined { turn.noteDeclined() }
-                turn.giveBack()
+                turn?.giveBack()
                 throw error
             }
         } catch {
             return .failure(error)
+        }
+    }
+
+    private func credential(
+        replacing rejected: TokenCredential?, in turn: SignInLock.Turn?, isAskedFor: Bool
+    ) async throws(AtomError) -> TokenCredential {
+        if let turn, turn.hasWaited || !isAskedFor, let stored = try? await store.load(),
+            !stored.accessToken.isEmpty, stored.accessToken != rejected?.accessToken
+        {
+            return stored
+        }
+        // Those who have waited would only ask the same person again.
+        if turn?.wasDeclinedMeanwhile == true { throw .signIn(.declined) }
+        do throws(AtomError) {
+            return try await ask(scopes: client.scopes)
+        } catch {
+            if error.signInError == .declined { turn?.noteDeclined() }
+            throw error
         }
     }
 

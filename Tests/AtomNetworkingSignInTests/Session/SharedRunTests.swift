@@ -26,62 +26,69 @@ struct SharedRunTests {
         }
     }
 
-    @Test("All who wait get the result, and know whether the session gets it, too", arguments: [true, false])
-    func all(isOfSession: Bool) async throws {
+    @Test("All who wait get the result, and nobody joins afterwards")
+    func all() async throws {
         let (run, page) = (SharedRun(), Page())
-        let tickets = try (0..<5).map { index in try #require(run.join(isOfSession: isOfSession && index == 3)) }
+        let tickets = try (0..<5).map { _ in try #require(run.join(for: nil)) }
         run.begin { await page.work() }
         run.begin { .failure(.unexpected) }
         let waiting = tickets.map { ticket in Task { await run.outcome(of: ticket) } }
         page.finish(.success(credential))
-        for task in waiting {
-            let outcome = await task.value
-            #expect(try outcome.result.get() == credential)
-            #expect(outcome.isSessionTold == isOfSession)
-        }
-        #expect(run.join(isOfSession: false) == nil, "it is over")
+        for task in waiting { #expect(try await task.value.get() == credential) }
+        #expect(run.join(for: nil) == nil)
+    }
+
+    @Test("A service is told of the result only where no session waits for it")
+    func atomToTell() async throws {
+        let run = SharedRun()
+        _ = run.join(for: Atom())
+        #expect(run.atomToTell != nil)
+        let ticket = try #require(run.join(for: nil))
+        #expect(run.atomToTell == nil)
+        let leaving = Task { await run.outcome(of: ticket) }
+        leaving.cancel()
+        _ = await leaving.value
+        #expect(run.atomToTell != nil, "the session's call has gone")
     }
 
     @Test("One who is cancelled leaves at once, and the others wait on")
     func cancellationOfOne() async throws {
         let (run, page) = (SharedRun(), Page())
-        let first = try #require(run.join(isOfSession: true))
-        let second = try #require(run.join(isOfSession: false))
+        let first = try #require(run.join(for: nil))
+        let second = try #require(run.join(for: nil))
         run.begin { await page.work() }
         let leaving = Task { await run.outcome(of: first) }
         leaving.cancel()
         let left = await leaving.value
-        #expect(throws: AtomError.self) { try left.result.get() }
+        #expect(throws: AtomError.self) { try left.get() }
         let staying = Task { await run.outcome(of: second) }
         page.finish(.success(credential))
-        let outcome = await staying.value
-        #expect(try outcome.result.get() == credential)
-        #expect(!outcome.isSessionTold, "the session's call has gone")
+        #expect(try await staying.value.get() == credential)
     }
 
     @Test("When nobody waits any more it is cancelled, and nobody joins it")
     func cancellationOfAll() async throws {
         let (run, page) = (SharedRun(), Page())
-        let tickets = try (0..<2).map { _ in try #require(run.join(isOfSession: false)) }
+        let tickets = try (0..<2).map { _ in try #require(run.join(for: nil)) }
         run.begin { await page.work() }
         let waiting = tickets.map { ticket in Task { await run.outcome(of: ticket) } }
         for task in waiting { task.cancel() }
         for task in waiting { _ = await task.value }
         for await _ in page.wasCancelled.stream { break }
-        #expect(run.join(isOfSession: true) == nil)
+        #expect(run.join(for: nil) == nil)
     }
 
     @Test("A caller that is cancelled before it waits gets its cancellation")
     func cancelledBefore() async throws {
         let (run, page) = (SharedRun(), Page())
-        let ticket = try #require(run.join(isOfSession: false))
+        let ticket = try #require(run.join(for: nil))
         let late = Task {
             while !Task.isCancelled { await Task.yield() }
             return await run.outcome(of: ticket)
         }
         late.cancel()
         let outcome = await late.value
-        #expect(throws: AtomError.self) { try outcome.result.get() }
+        #expect(throws: AtomError.self) { try outcome.get() }
         // It was given up before it began.
         run.begin { await page.work() }
         for await _ in page.wasCancelled.stream { break }
