@@ -36,10 +36,7 @@ struct Server: Sendable {
         let toolkit = Server(
             issuer: origin, resource: "\(origin)/notes", more: "\(origin)/files", deviceClientID: "device",
             deviceEndpoint: "\(origin)/device-authorization/",
-            exceptions: [
-                noPushing, noProof,
-                ["declined": "it announces iss, and its callback has none then (against RFC 9207 §2)"],
-            ].joined())
+            exceptions: [noPushing, noProof].joined())
         let authlib = Server(
             issuer: "\(origin)/tenant", resource: "\(origin)/notes", more: "\(origin)/files",
             exceptions: [noPushing, noProof, noMetadata, ["signing in for more": "its 403 has no challenge"]].joined())
