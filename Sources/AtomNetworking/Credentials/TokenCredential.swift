@@ -27,7 +27,17 @@ public struct TokenCredential: Model, Hashable {
     /// Creates a credential.
     public init(
         accessToken: String, expiresAt: Date, refreshToken: String, scope: String? = nil, tokenType: String? = nil,
-        idToken: String? = nil, keyThumbprint: String? = nil
+        idToken: String? = nil
+    ) {
+        self.init(
+            accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken, scope: scope,
+            tokenType: tokenType, idToken: idToken, keyThumbprint: nil)
+    }
+
+    /// Creates a credential whose tokens are bound to a key.
+    public init(
+        accessToken: String, expiresAt: Date, refreshToken: String, scope: String? = nil, tokenType: String? = nil,
+        idToken: String? = nil, keyThumbprint: String?
     ) {
         self.accessToken = accessToken
         // Foundation traps when it prints such a date, which isn't even equal to itself.
