@@ -187,7 +187,15 @@ extension Atom {
     ///   tokens, and ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the store can't be written: the
     ///   session uses the tokens anyway, and the write is retried.
     public func signIn(with credential: TokenCredential) async throws(AtomError) {
-        try await signIn(with: credential, continuing: nil)
+        guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
+        guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
+        do {
+            try await session.signIn(with: credential, for: manager)
+        } catch {
+            await keptResponsesHaveGone()
+            throw error
+        }
+        await keptResponsesHaveGone()
     }
 
     /// Goes on with the session in which a server has sent a response, with tokens for which the same person has signed
@@ -200,23 +208,14 @@ extension Atom {
     ///   - credential: The new tokens.
     ///   - response: The response to a signed request of this service.
     /// - Throws: What ``signIn(with:)`` throws, and ``AuthenticationError/signedOut(delivery:)`` if somebody has signed
-    ///   in or out since that request, or if the response is of none; nothing is changed then.
+    ///   in or out since that request, here or where the tokens are stored, or if the response is of none; nothing is
+    ///   changed then.
     public func signIn(
         with credential: TokenCredential, continuing response: AtomResponse
     ) async throws(AtomError) {
-        try await signIn(with: credential, continuing: response.tenure ?? .anyone)
-    }
-
-    private func signIn(with credential: TokenCredential, continuing tenure: Tenure?) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
-        do {
-            try await session.signIn(with: credential, continuing: tenure, for: manager)
-        } catch {
-            await keptResponsesHaveGone()
-            throw error
-        }
-        await keptResponsesHaveGone()
+        try await session.goOn(with: credential, of: response.tenure ?? .anyone, for: manager)
     }
 
     /// Ends the session and empties the store.

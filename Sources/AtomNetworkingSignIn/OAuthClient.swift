@@ -6,7 +6,7 @@ public struct OAuthClient: Sendable {
     /// The authorization server.
     public let server: AuthorizationServer
     /// The client's identifier, and its secret if it can keep one.
-    public let credential: ClientCredential
+    public let clientCredential: ClientCredential
     /// The scopes that a sign-in asks for (RFC 6749 §3.3); with `openid` there is an ID token.
     public var scopes: [String]
     /// Additional parameters of an authorization request, such as `prompt` and `login_hint`.
@@ -26,7 +26,7 @@ public struct OAuthClient: Sendable {
     /// Creates a client; the other options are variables with defaults.
     public init(server: AuthorizationServer, id: String, secret: String? = nil, scopes: [String] = []) {
         self.server = server
-        credential = ClientCredential(id: id, secret: secret)
+        clientCredential = ClientCredential(id: id, secret: secret)
         self.scopes = scopes
         // What servers that say nothing support (RFC 8414 §2).
         usesClientSecretBasic = server.tokenEndpointAuthenticationMethods?.contains("client_secret_basic") ?? true
@@ -41,10 +41,14 @@ public struct OAuthClient: Sendable {
         store: any TokenCredentialStore, signIn provider: (any TokenCredentialProvider)? = nil
     ) -> BearerAuthentication {
         var bearer = BearerAuthentication(
-            endpoint: server.tokenEndpoint, client: credential, store: store, signIn: provider)
+            endpoint: server.tokenEndpoint, client: clientCredential, store: store, signIn: provider)
         bearer.revocationEndpoint = server.revocationEndpoint
         bearer.usesClientSecretBasic = usesClientSecretBasic
         bearer.proof = proof
+        // A service whose requests wait for a person has a long timeout, which isn't meant for a refresh.
+        bearer.deadline = .seconds(30)
+        // A sign-in ends by itself: before that a second page would be opened.
+        bearer.signInDeadline = .seconds(1_800)
         bearer.parameters = resourceItems
         return bearer
     }
@@ -75,14 +79,11 @@ public struct OAuthClient: Sendable {
             QueryItem(name: "redirect_uri", value: request.redirectURI),
             QueryItem(name: "code_verifier", value: request.codeVerifier),
         ]
-        let tokens = try await ServerRequest(of: self).credential(form + resourceItems, scopes: request.scopes)
-        if let nonce = request.nonce {
-            guard let idToken = tokens.idToken else {
-                let reason = "there is none, though the scope openid was asked for (OpenID Connect Core §3.1.3.3)"
-                throw .signIn(.invalidIDToken(reason), delivery: .answered)
-            }
-            try IDToken(idToken).check(
-                issuer: server.issuer, clientID: credential.id, nonce: nonce, at: configuration.timeSource.date)
+        let tokens = try await ServerRequest(of: self).credential(
+            form + resourceItems, scopes: request.scopes, nonce: request.nonce)
+        if request.nonce != nil, tokens.idToken == nil {
+            let reason = "there is none, though the scope openid was asked for (OpenID Connect Core §3.1.3.3)"
+            throw .signIn(.invalidIDToken(reason), delivery: .answered)
         }
         return tokens
     }
@@ -123,7 +124,7 @@ public struct OAuthClient: Sendable {
         let nonce = scopes.contains("openid") ? AuthorizationCodeRequest.secret(using: &generator) : nil
 
         var items = [
-            QueryItem(name: "response_type", value: "code"), QueryItem(name: "client_id", value: credential.id),
+            QueryItem(name: "response_type", value: "code"), QueryItem(name: "client_id", value: clientCredential.id),
             QueryItem(name: "redirect_uri", value: redirectURI), QueryItem(name: "state", value: state),
             QueryItem(name: "code_challenge", value: AuthorizationCodeRequest.codeChallenge(for: codeVerifier)),
             QueryItem(name: "code_challenge_method", value: "S256"),
@@ -138,7 +139,7 @@ public struct OAuthClient: Sendable {
             let pushed = try await ServerRequest(of: self).send(items, to: endpoint).decode(PushedRequest.self)
             // The rest is at the server (RFC 9126 §4).
             items = [
-                QueryItem(name: "client_id", value: credential.id),
+                QueryItem(name: "client_id", value: clientCredential.id),
                 QueryItem(name: "request_uri", value: pushed.requestURI),
             ]
         }

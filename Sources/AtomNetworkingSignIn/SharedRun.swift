@@ -2,7 +2,8 @@ import AtomNetworking
 
 /// One sign-in that several callers wait for; it ends when it is done, or when nobody waits any more.
 final class SharedRun: Sendable {
-    typealias Outcome = Result<TokenCredential, AtomError>
+    /// Without a credential where one that was brought before is enough.
+    typealias Outcome = Result<TokenCredential?, AtomError>
 
     private struct Waiter {
         /// The service that somebody wants to sign in to; `nil` for a session, which gets the result by itself.
@@ -14,6 +15,7 @@ final class SharedRun: Sendable {
         var waiters: [Int: Waiter] = [:]
         var tickets = 0
         var task: Task<Void, Never>?
+        var watchers: [CheckedContinuation<Void, Never>] = []
         var hasBegun = false
         var outcome: Outcome?
         /// Nobody waits any more, and it is being ended.
@@ -22,11 +24,22 @@ final class SharedRun: Sendable {
 
     private let state = Guarded(State())
 
-    /// The service that has to be told of the result; `nil` if a session waits for it.
-    var atomToTell: Atom? {
+    /// The first service that somebody wants to sign in to, and whether a session waits for the result.
+    var listeners: (atom: Atom?, isOfSession: Bool) {
         state.withLock { state in
-            state.waiters.values.contains { $0.atom == nil }
-                ? nil : state.waiters.min { $0.key < $1.key }?.value.atom
+            let inOrder = state.waiters.sorted { $0.key < $1.key }.map(\.value.atom)
+            return (inOrder.compactMap { $0 }.first, inOrder.contains { $0 == nil })
+        }
+    }
+
+    /// Waits until it is over, without a part in it.
+    func isOver() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.outcome == nil { state.watchers.append(continuation) }
+                return state.outcome != nil
+            }
+            if isOver { continuation.resume() }
         }
     }
 
@@ -92,13 +105,14 @@ final class SharedRun: Sendable {
     }
 
     private func end(with outcome: Outcome) {
-        let waiters = state.withLock { state in
+        let (waiters, watchers) = state.withLock { state in
             state.outcome = outcome
-            defer { state.waiters = [:] }
-            return state.waiters
+            defer { (state.waiters, state.watchers) = ([:], []) }
+            return (state.waiters, state.watchers)
         }
         for waiter in waiters.sorted(by: { $0.key < $1.key }) {
             waiter.value.continuation?.resume(returning: outcome)
         }
+        for watcher in watchers { watcher.resume() }
     }
 }

@@ -4,9 +4,9 @@ import Foundation
 /// Signs a user in when a request needs it, once for all requests that wait.
 ///
 /// It is the provider of a service's ``AtomNetworking/BearerAuthentication``: the first request that finds nobody signed
-/// in shows the page, or the code, and the others wait with it. If the person declines, requests fail with
-/// ``SignInError/declined``, and are not asked for again until the app calls ``signIn(to:)``. One `SignIn` belongs to one
-/// session, and may be used on any thread.
+/// in shows the page, or the code, and the others wait with it. After a sign-in that has failed, such as with
+/// ``SignInError/declined``, requests fail, and no page appears until somebody signs in or out: by ``signIn(to:)``, from
+/// a button. One `SignIn` belongs to one session, and may be used on any thread.
 ///
 /// A request waits no longer than its service's `timeout.resource`: give it more than the default of thirty seconds, as
 /// a person needs.
@@ -40,10 +40,8 @@ public final class SignIn: TokenCredentialProvider {
         var runs: [Purpose: SharedRun] = [:]
         /// How often somebody has signed in for more.
         var steps = 0
-        /// What somebody has signed in for beside the client's scopes.
-        var scopes: [String] = []
-        /// What was declined since the last sign-in.
-        var declined: Set<ScopeChallenge.Demand> = []
+        /// What somebody was asked for since the last sign-in: it was declined, or the server wants it nevertheless.
+        var asked: Set<ScopeChallenge.Demand> = []
     }
 
     private let client: OAuthClient
@@ -91,14 +89,20 @@ public final class SignIn: TokenCredentialProvider {
     /// Signs in for requests that wait; the session calls it.
     ///
     /// - Throws: `TokenCredentialProviderError.retryAfterSignIn` with a ``SignInError``, after which the session asks no
-    ///   more by itself, or an `AtomError` of the network, after which the next request asks again.
+    ///   more by itself; an `AtomError` of the network, or a callback that anybody may have made up, after which the next
+    ///   request asks again.
     public func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
-        let result = await run(.session, for: nil) { await self.obtain(replacing: rejected, for: $0) }
+        let result = await run(.session, for: nil) { run, _ in await self.obtain(replacing: rejected, for: run) }
         do throws(AtomError) {
-            return try result.get()
+            guard let credential = try result.get() else { throw AtomError.unexpected }
+            return credential
         } catch {
-            guard let reason = error.signInError else { throw error }
-            throw TokenCredentialProviderError.retryAfterSignIn(reason)
+            switch error.signInError {
+            case nil: throw error
+            // Any page of the web can open a callback.
+            case .wrongState?, .invalidCallback?: throw error.signInError ?? .wrongState
+            case let reason?: throw TokenCredentialProviderError.retryAfterSignIn(reason)
+            }
         }
     }
 
@@ -109,8 +113,8 @@ public final class SignIn: TokenCredentialProvider {
     /// - Throws: An error whose ``AtomNetworking/AtomError/signInError`` says why nobody was signed in; what
     ///   ``AtomNetworking/Atom/signIn(with:)`` throws.
     public func signIn(to atom: Atom) async throws(AtomError) {
-        let result = await run(.session, for: atom) {
-            await self.obtain(replacing: nil, for: $0, isAskedFor: true)
+        let result = await run(.session, for: atom) { run, _ in
+            await self.obtain(replacing: try? await self.store.load(), for: run, isAskedFor: true)
         }
         _ = try result.get()
     }
@@ -118,19 +122,22 @@ public final class SignIn: TokenCredentialProvider {
     /// Signs in for what a server demands, and goes on with the session (RFC 6750 §3.1, RFC 9470).
     ///
     /// The page asks for what the session has been signed in for, and the scopes of the challenge. Callers with the same
-    /// challenge share one page. If the person declines, the session stays as it is.
+    /// challenge share one page. If the person declines, the session stays as it is. Ask for `openid` in the first
+    /// place: without ID tokens nobody can tell whether the same person has signed in.
     ///
     /// - Throws: What ``signIn(to:)`` throws; ``SignInError/differentUser`` if the ID tokens name two people, and
     ///   `AuthenticationError.signedOut` if somebody has signed in or out since the server's response.
     public func signIn(to atom: Atom, for challenge: ScopeChallenge) async throws(AtomError) {
-        let result = await run(.more(challenge.demand), for: atom) { _ in await self.step(up: challenge, in: atom) }
+        let result = await run(.more(challenge.demand), for: atom) { _, others in
+            await self.step(up: challenge, in: atom, after: others)
+        }
         _ = try result.get()
     }
 
     /// Makes a request, and if the server demands more than the token has, signs in for that and makes it once more.
     ///
-    /// What the person has declined isn't asked for again until a sign-in succeeds: then, as after a refusal, the error
-    /// is the server's.
+    /// The person is asked once for the same scopes, until somebody signs in anew. After that, and after a refusal, the
+    /// error is the server's. For a button call ``signIn(to:for:)``, which asks in any case.
     ///
     /// <!-- given the airline
     /// import AtomNetworkingSignIn
@@ -139,29 +146,32 @@ public final class SignIn: TokenCredentialProvider {
     ///     OAuthClient(server: server, id: "airline"), browser: LoopbackBrowser(), store: InMemoryTokenCredentialStore())
     /// -->
     /// ```swift
-    /// let response = try await signIn.withStepUp(of: atom) { () throws(AtomError) in try await service.resume() }
+    /// let response = try await signIn.withStepUp(of: atom) { try await service.resume() }
     /// ```
     ///
     /// - Parameters:
     ///   - atom: The service.
     ///   - scopes: What the request needs, for a server that doesn't say which scopes it wants; none by default.
     ///   - request: Makes the request, with a service of `atom`; called once, or once more after each of two sign-ins.
+    /// - Throws: The request's error, one that is no `AtomError` as `AtomError.session`; and what ``signIn(to:for:)``
+    ///   throws.
     @discardableResult
     public nonisolated(nonsending) func withStepUp<T: Sendable>(
-        of atom: Atom, scopes: [String] = [], _ request: () async throws(AtomError) -> T
+        of atom: Atom, scopes: [String] = [], _ request: () async throws -> T
     ) async throws(AtomError) -> T {
         var steps = state.withLock { $0.steps }
         for _ in 0..<2 {
-            do throws(AtomError) {
+            do {
                 return try await request()
             } catch {
+                let error = Self.error(error)
                 guard var challenge = ScopeChallenge(error) else { throw error }
                 if !challenge.isComplete { challenge.scopes = scopes }
                 guard challenge.isComplete else { throw error }
-                let (now, isDeclined) = state.withLock { ($0.steps, $0.declined.contains(challenge.demand)) }
+                let (now, wasAsked) = state.withLock { ($0.steps, $0.asked.contains(challenge.demand)) }
                 // Otherwise somebody has signed in for more since it was sent.
                 if now == steps {
-                    guard !isDeclined else { throw error }
+                    guard !wasAsked else { throw error }
                     do throws(AtomError) {
                         try await signIn(to: atom, for: challenge)
                     } catch let failure {
@@ -171,7 +181,19 @@ public final class SignIn: TokenCredentialProvider {
                 steps = state.withLock { $0.steps }
             }
         }
-        return try await request()
+        do {
+            return try await request()
+        } catch {
+            throw Self.error(error)
+        }
+    }
+
+    private static func error(_ error: any Error) -> AtomError {
+        switch error {
+        case let error as AtomError: error
+        case is CancellationError: .cancelled(.maybeSent)
+        default: .session(error)
+        }
     }
 }
 
@@ -180,17 +202,19 @@ extension SignIn {
     ///
     /// - Parameter atom: The service that somebody wants to sign in to; `nil` for a session.
     private func run(
-        _ purpose: Purpose, for atom: Atom?, _ work: @escaping @Sendable (SharedRun) async -> SharedRun.Outcome
+        _ purpose: Purpose, for atom: Atom?,
+        _ work: @escaping @Sendable (_ run: SharedRun, _ others: [SharedRun]) async -> SharedRun.Outcome
     ) async -> SharedRun.Outcome {
         guard !Task.isCancelled else { return .failure(.cancelled(.notSent)) }
-        let (run, ticket) = state.withLock { state -> (SharedRun, Int) in
-            if let run = state.runs[purpose], let ticket = run.join(for: atom) { return (run, ticket) }
+        let (run, ticket, others) = state.withLock { state -> (SharedRun, Int, [SharedRun]) in
+            if let run = state.runs[purpose], let ticket = run.join(for: atom) { return (run, ticket, []) }
+            let others = Array(state.runs.values)
             let run = SharedRun()
             state.runs[purpose] = run
-            return (run, run.join(for: atom) ?? 0)
+            return (run, run.join(for: atom) ?? 0, others)
         }
         run.begin {
-            let result = await work(run)
+            let result = await work(run, others)
             self.state.withLock { state in
                 if state.runs[purpose] === run { state.runs[purpose] = nil }
             }
@@ -201,25 +225,32 @@ extension SignIn {
 
     /// A credential of a person, or what another process has stored meanwhile, which the session gets.
     ///
-    /// - Parameter isAskedFor: Whether the person has asked for it, and not a request that found nobody signed in.
+    /// - Parameters:
+    ///   - old: What the session has refused, or what is stored when the person asks for a sign-in.
+    ///   - isAskedFor: Whether the person has asked for it, and not a request that found nobody signed in.
     private func obtain(
-        replacing rejected: TokenCredential?, for run: SharedRun, isAskedFor: Bool = false
+        replacing old: TokenCredential?, for run: SharedRun, isAskedFor: Bool = false
     ) async -> SharedRun.Outcome {
         do throws(AtomError) {
             let turn = try await lock?.take()
             do throws(AtomError) {
-                let credential = try await credential(replacing: rejected, in: turn, isAskedFor: isAskedFor)
-                // Requests that wait go on with the credential; a sign-in beside it would refuse them.
-                if let atom = run.atomToTell {
+                let (credential, isStored) = try await credential(replacing: old, in: turn, isAskedFor: isAskedFor)
+                let isSomebodyElse = !isStored && Self.isSamePerson(old, credential) == false
+                let (atom, isOfSession) = run.listeners
+                if let atom, isSomebodyElse || !isOfSession {
                     try await atom.signIn(with: credential)
                     turn?.giveBack()
+                } else if isSomebodyElse {
+                    // The requests that wait, cookies and streams are another person's.
+                    throw .signIn(.differentUser)
                 } else if let turn {
-                    // The session stores it now, and whoever has waited must find it.
+                    // Requests that wait go on with it: the session stores it now, and whoever has waited must find it.
                     Task.detached(name: "Sign-in lock") {
                         await self.waitUntilStored(credential)
                         turn.giveBack()
                     }
                 }
+                state.withLock { $0.asked = [] }
                 return .success(credential)
             } catch {
                 turn?.giveBack()
@@ -231,21 +262,15 @@ extension SignIn {
     }
 
     private func credential(
-        replacing rejected: TokenCredential?, in turn: SignInLock.Turn?, isAskedFor: Bool
-    ) async throws(AtomError) -> TokenCredential {
+        replacing old: TokenCredential?, in turn: SignInLock.Turn?, isAskedFor: Bool
+    ) async throws(AtomError) -> (TokenCredential, isStored: Bool) {
         if let turn, turn.hasWaited || !isAskedFor, let stored = try? await store.load(),
-            !stored.accessToken.isEmpty, stored.accessToken != rejected?.accessToken
+            !stored.accessToken.isEmpty, stored.accessToken != old?.accessToken,
+            stored.keyThumbprint == client.proof?.keyThumbprint
         {
-            return stored
+            return (stored, true)
         }
-        // Those who have waited would only ask the same person again.
-        if turn?.wasDeclinedMeanwhile == true { throw .signIn(.declined) }
-        do throws(AtomError) {
-            return try await ask(scopes: client.scopes)
-        } catch {
-            if error.signInError == .declined { turn?.noteDeclined() }
-            throw error
-        }
+        return (try await ask(scopes: client.scopes, in: turn), false)
     }
 
     /// Waits until the store has a credential, for some seconds at most.
@@ -262,42 +287,69 @@ extension SignIn {
     }
 
     /// Signs in for more, and hands the credential to the session.
-    private func step(up challenge: ScopeChallenge, in atom: Atom) async -> Result<TokenCredential, AtomError> {
+    ///
+    /// - Parameter others: The sign-ins that have begun before: one page at a time, and each asks for what they bring.
+    private func step(
+        up challenge: ScopeChallenge, in atom: Atom, after others: [SharedRun]
+    ) async -> SharedRun.Outcome {
+        for other in others { await other.isOver() }
         do throws(AtomError) {
-            let known = client.scopes + state.withLock { $0.scopes }
-            let scopes = known + challenge.scopes.filter { !known.contains($0) }
             let before = try? await store.load()
+            let granted = before?.scope?.split(separator: " ").map(String.init) ?? []
+            if !others.isEmpty, challenge.isSatisfied(by: granted) { return .success(nil) }
             let turn = try await lock?.take()
             defer { turn?.giveBack() }
-            let credential: TokenCredential
-            if turn?.hasWaited == true, let stored = try? await store.load(), let before,
-                stored.accessToken != before.accessToken
+            if turn?.hasWaited == true, let stored = try? await store.load(),
+                stored.accessToken != before?.accessToken
             {
-                // Another process has signed in for more.
-                credential = stored
-            } else {
-                credential = try await ask(scopes: scopes, parameters: challenge.parameters)
+                // Another process has written. The session looks at the store here, and takes that over.
+                try? await atom.signIn(with: stored, continuing: challenge.response)
+                let scopes = stored.scope?.split(separator: " ").map(String.init) ?? []
+                guard challenge.isSatisfied(by: scopes), Self.isSamePerson(before, stored) == true else {
+                    throw .authentication(.signedOut(delivery: .answered))
+                }
+                return .success(stored)
             }
-            if let old = before?.idToken, let new = credential.idToken,
-                try IDToken(old).subject != IDToken(new).subject
-            {
-                throw AtomError.signIn(.differentUser)
-            }
+            let known = client.scopes + granted.filter { !client.scopes.contains($0) }
+            let scopes = known + challenge.scopes.filter { !known.contains($0) }
+            let credential = try await ask(scopes: scopes, parameters: challenge.parameters, in: turn)
+            guard Self.isSamePerson(before, credential) != false else { throw AtomError.signIn(.differentUser) }
             try await atom.signIn(with: credential, continuing: challenge.response)
             state.withLock { state in
                 state.steps += 1
-                state.scopes = Array(scopes.dropFirst(client.scopes.count))
-                state.declined = []
+                // Another way to sign in may be demanded again and again, such as after some minutes.
+                if challenge.parameters.isEmpty { state.asked.insert(challenge.demand) }
             }
             return .success(credential)
         } catch {
-            if error.signInError == .declined { state.withLock { _ = $0.declined.insert(challenge.demand) } }
+            if error.signInError == .declined { state.withLock { _ = $0.asked.insert(challenge.demand) } }
             return .failure(error)
         }
     }
 
+    /// Whether the ID tokens of two credentials name the same person; `nil` if one has none.
+    private static func isSamePerson(_ old: TokenCredential?, _ new: TokenCredential) -> Bool? {
+        guard let old = old?.idToken, let new = new.idToken,
+            let first = try? IDToken(old), let second = try? IDToken(new)
+        else { return nil }
+        return first.subject == second.subject && first.issuer == second.issuer
+    }
+
+    /// Asks the person, unless that person has just declined in another process that was waited for.
+    private func ask(
+        scopes: [String], parameters: [QueryItem] = [], in turn: SignInLock.Turn?
+    ) async throws(AtomError) -> TokenCredential {
+        if turn?.wasDeclinedMeanwhile == true { throw .signIn(.declined) }
+        do throws(AtomError) {
+            return try await ask(scopes: scopes, parameters: parameters)
+        } catch {
+            if error.signInError == .declined { turn?.noteDeclined() }
+            throw error
+        }
+    }
+
     /// Asks the person.
-    private func ask(scopes: [String], parameters: [QueryItem] = []) async throws(AtomError) -> TokenCredential {
+    private func ask(scopes: [String], parameters: [QueryItem]) async throws(AtomError) -> TokenCredential {
         var client = client
         client.parameters.removeAll { own in parameters.contains { $0.name == own.name } }
         client.parameters += parameters

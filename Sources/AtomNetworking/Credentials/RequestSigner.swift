@@ -79,10 +79,9 @@ public struct SignableRequest: Sendable {
         self.date = date
     }
 
-    /// Whether the service's authentication method has signed the request with a token of this type.
-    func isAuthorized(with type: String) -> Bool {
-        guard isAuthorized, let value = headerFields["Authorization"] else { return false }
-        return value.prefix { $0 != " " }.lowercased() == type.lowercased()
+    /// Whether the service's authentication method has signed the request with a token that is bound to a key.
+    var isBound: Bool {
+        isAuthorized && headerFields["Authorization"]?.hasPrefix(TokenCredential.boundType + " ") == true
     }
 
     /// Sets a header field, and removes the ones of that name.

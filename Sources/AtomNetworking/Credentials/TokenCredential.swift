@@ -49,6 +49,12 @@ public struct TokenCredential: Model, Hashable {
         self.keyThumbprint = keyThumbprint
     }
 
+    /// The type of tokens that are bound to a key, and their scheme in `Authorization` (RFC 9449 §5, §7.1).
+    static let boundType = "DPoP"
+
+    /// Whether the tokens are sent with a proof.
+    var isBound: Bool { tokenType?.lowercased() == Self.boundType.lowercased() }
+
     /// Whether it contains nothing that a session could use.
     var isEmpty: Bool { accessToken.isEmpty && refreshToken.isEmpty }
 

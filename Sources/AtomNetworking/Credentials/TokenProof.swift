@@ -1,14 +1,11 @@
-/// Proves with each request that a token is used by the client that it was issued to, as DPoP does (RFC 9449).
+/// Proves with each request that a token is used by the client that it was issued to (DPoP, RFC 9449).
 ///
 /// `AtomNetworkingSignIn` has `DPoP`. A ``BearerAuthentication`` takes one as its ``BearerAuthentication/proof``.
 ///
 /// ``RequestSigner/sign(_:)`` is called before the app's signers, for each attempt that the session signs with a token
-/// of this type, and for each request to the token endpoint. A request to the token endpoint has no access token in
-/// its `Authorization` field.
+/// of the type `DPoP`, and for each request to the token endpoint. A request to the token endpoint has no access token
+/// in its `Authorization` field.
 public protocol TokenProof: RequestSigner {
-    /// The type of the tokens: the `token_type` of a token response, and the scheme of the `Authorization` field.
-    var tokenType: String { get }
-
     /// The thumbprint of the key (RFC 7638); a stored credential that was issued for another key isn't used.
     var keyThumbprint: String { get }
 

@@ -28,7 +28,7 @@ struct ExchangeMachine: Sendable {
     var reach = AtomError.Delivery.notSent
     /// Whether a 401 has been retried.
     var hasRetried = false
-    /// Whether it was sent again with another proof.
+    /// Whether it was sent again with another proof, since the last 401 or retry.
     private var hasProvenAgain = false
     /// Whether a file or a stream is being opened, or is taking a part: then silence is not the server's.
     private(set) var isKeeping = false
@@ -202,7 +202,7 @@ extension ExchangeMachine {
             proveAgain(head, isBodySpent: isBodySpent, reception, &commands)
             return commands
         }
-        let isRejected = verdict == .rejected || head.statusCode == 401
+        let isRejected = verdict == .rejected || head.statusCode == 401 && verdict != .accepted
         let isJudgedLater = verdict == .byBody && !isRejected && reception == .unacceptable
         if let tokenNumber, !isRejected {
             if isUnproven, !isJudgedLater { commands.append(.tokenAccepted(tokenNumber: tokenNumber)) }
@@ -232,6 +232,7 @@ extension ExchangeMachine {
     /// The token of a first attempt was rejected: the session decides how it goes on.
     private mutating func reject(_ tokenNumber: Int, _ rejection: Rejection, _ commands: inout Commands) {
         hasRetried = true
+        hasProvenAgain = false
         // The session must know of a rejected token before the next request gets the slot.
         commands.append(.tokenRejected(tokenNumber: tokenNumber))
         commands.append(.askSession)
@@ -491,6 +492,7 @@ extension ExchangeMachine {
     }
 
     private mutating func goOn(with retry: Retry, _ commands: inout Commands) {
+        hasProvenAgain = false
         retries = Retries(
             failures: (retries?.failures ?? []) + [retry.setback.failure], last: retry,
             // What was paid for an attempt that has not been made stays paid.
@@ -849,6 +851,8 @@ extension ExchangeMachine {
         case rejected
         /// It is rejected if the body says so.
         case byBody
+        /// It is good, and the request needs more than it has.
+        case accepted
         /// It is good, and the request needs another proof of who uses it.
         case wantsAnotherProof
     }

@@ -140,7 +140,7 @@ final class RequestableQueueManager: Sendable {
     /// What the head of a response says of the token that has signed its request.
     @inline(__always)
     func verdict(on head: TransportResponse, from wire: AttemptOnWire) -> ExchangeMachine.TokenVerdict {
-        head.statusCode != 403 && !looksAtHeads ? .byStatus : judge(head, from: wire)
+        head.statusCode != 403 && head.statusCode != 401 && !looksAtHeads ? .byStatus : judge(head, from: wire)
     }
 
     @inline(never)
@@ -153,6 +153,10 @@ final class RequestableQueueManager: Sendable {
         }
         // RFC 6750 §3.1 has a 401 for it.
         if head.statusCode == 403, head.headerFields.hasChallenge(error: "invalid_token") { return .rejected }
+        // Another token of the same sign-in would not do (RFC 9470 §3, RFC 6750 §3.1).
+        if head.statusCode == 401, head.headerFields.hasChallenge(error: "insufficient_user_authentication")
+            || head.headerFields.hasChallenge(error: "insufficient_scope")
+        { return .accepted }
         let verdicts = tokenRejections.map { $0.verdict(head.statusCode, head.headerFields) }
         if verdicts.contains(true) { return .rejected }
         return verdicts.contains(nil) ? .byBody : .byStatus
@@ -178,9 +182,7 @@ final class RequestableQueueManager: Sendable {
     ///
     /// - Parameter isApps: Whether it is a request of the app's, and not one for a token.
     func sign(_ request: inout SignableRequest, isApps: Bool) throws {
-        if let proof = bearer?.proof, !isApps || request.isAuthorized(with: proof.tokenType) {
-            try proof.sign(&request)
-        }
+        if let proof = bearer?.proof, !isApps || request.isBound { try proof.sign(&request) }
         guard isApps else { return }
         for signer in signers { try signer.sign(&request) }
     }

@@ -44,6 +44,8 @@ public struct AtomResponse: Sendable {
     let decoder: ResponseDecoder?
     /// Whose response it is; `nil` for nobody's: its request was not signed.
     let tenure: Tenure?
+    /// What tells its session and sign-in from others in this process; empty for a request that no session has signed.
+    package var sessionMark: String { tenure?.mark ?? "" }
 
     /// Which request it belongs to; `nil` for a response of the app's own.
     let record: RequestRecord?

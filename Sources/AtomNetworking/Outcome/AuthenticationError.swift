@@ -260,6 +260,9 @@ extension AuthenticationError: ErrorForPeople {
         case .refreshInterrupted(let error, _):
             "The session has ended: an earlier refresh was interrupted before its response was stored, and the "
                 + "authorization server rejected the refresh token (\(error.named)). Sign in again."
+        // Its sentences say what was tried.
+        case .credentialNotProvided(let cause as any RedactedError, let retryAt, _) where !(cause is OAuthError):
+            Self.describe(cause) + Self.advice(retryAt)
         case .credentialNotProvided(let cause, let retryAt, _):
             "The app's provider returned no credential: \(Self.describe(cause))" + Self.advice(retryAt)
         case .credentialNotReadable(let cause, _):

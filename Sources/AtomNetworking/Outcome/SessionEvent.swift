@@ -86,7 +86,9 @@ extension SessionEvent {
 
     /// The failure of a refresh that the token endpoint has refused for a reason that doesn't end the session.
     private func refusedRefresh(with statusCode: Int) -> AuthenticationError? {
-        guard case .refreshFailed(let error) = self, case .refreshFailed = error else { return nil }
+        guard case .refreshFailed(let error) = self, case .refreshFailed(let cause, _, _) = error else { return nil }
+        // The server has looked at nothing but the proof (RFC 9449 §8): the next attempt has its nonce.
+        if (cause as? OAuthError)?.code == "use_dpop_nonce" { return nil }
         return error.response?.statusCode == statusCode ? error : nil
     }
 }

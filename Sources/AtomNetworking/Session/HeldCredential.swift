@@ -11,9 +11,8 @@ struct HeldCredential: Sendable {
 
         init(_ credential: TokenCredential) {
             self.credential = credential
-            // RFC 9449 §7.1; any other type is sent as a bearer token (RFC 6750 §2.1).
-            let scheme = credential.tokenType?.lowercased() == "dpop" ? "DPoP " : "Bearer "
-            authorization = scheme + credential.accessToken
+            // Any other type is sent as a bearer token (RFC 6750 §2.1).
+            authorization = (credential.isBound ? TokenCredential.boundType : "Bearer") + " " + credential.accessToken
             canBeSent = HeldCredential.canBeSent(credential.accessToken)
         }
     }

@@ -54,8 +54,7 @@ struct RefreshPolicy: Sendable {
 
     /// Whether nothing is known to bind the tokens to another key, without which no server takes them.
     func canProve(_ credential: TokenCredential) -> Bool {
-        guard let keyThumbprint, let other = credential.keyThumbprint else { return true }
-        return other == keyThumbprint
+        credential.keyThumbprint.map { $0 == keyThumbprint } ?? true
     }
 
     /// How long to wait after a number of failures in a row: zero after the

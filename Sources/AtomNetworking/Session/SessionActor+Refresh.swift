@@ -313,13 +313,7 @@ nonisolated extension SessionActor {
     ) async -> Bool {
         if case .success(let written) = written { tell { $0.left(written, now: $1) } }
         switch (outcome, written) {
-        case (.committed, .success) where keeper.store == nil: break
-        case (.committed(let new, let tokenNumber), .success(let found)):
-            notice(found ?? .empty, insteadOf: new)
-            stored(tokenNumber: tokenNumber)
-        case (.committed(_, let tokenNumber), .failure(let error)):
-            let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
-            tell { $0.notStored(tokenNumber: tokenNumber, failure, now: $1) }
+        case (.committed(let new, let tokenNumber), _): _ = committed(new, tokenNumber, written)
         case (.turnsToProvider, .success): return true
         case (.turnsToProvider, .failure(let error)): failed(number, error, retryAfter: nil)
         case (.leftBehind, _): break  // `cameLate` will tell the machine.
@@ -345,6 +339,25 @@ nonisolated extension SessionActor {
             failed(number, cause, retryAfter: nil)
         }
         return false
+    }
+
+    /// A credential that the machine has committed to has been written, or not; a variable was set by then.
+    ///
+    /// - Returns: Why it could not be written.
+    private func committed(
+        _ new: TokenCredential, _ tokenNumber: Int, _ written: Result<TokenCredential?, any Error>
+    ) -> AuthenticationError? {
+        switch written {
+        case .success where keeper.store == nil: return nil
+        case .success(let found):
+            notice(found ?? .empty, insteadOf: new)
+            stored(tokenNumber: tokenNumber)
+            return nil
+        case .failure(let error):
+            let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
+            tell { $0.notStored(tokenNumber: tokenNumber, failure, now: $1) }
+            return failure
+        }
     }
 
     /// Tells the machine what somebody else has saved while the refresh ran.
@@ -374,6 +387,50 @@ nonisolated extension SessionActor {
                 random: dice, now: $1)
         }
     }
+}
+
+// MARK: - A sign-in for more
+
+nonisolated extension SessionActor {
+    /// The person of a tenure has signed in for more: commits, stores and announces, as after a refresh.
+    ///
+    /// - Throws: `signedOut` if somebody has signed in or out since, and nothing is changed; why the credential could not
+    ///   be stored, and the session uses it nevertheless.
+    func goOn(
+        with credential: TokenCredential, of tenure: Tenure, for service: any RefreshService
+    ) async throws(AtomError) {
+        if let refusal { throw .authentication(.credentialNotStored(cause: refusal, delivery: .notSent)) }
+        if gate.lastService == nil { gate.lastService = service }
+        let commit: @Sendable (TokenCredential?) -> Int? = { [self] stored in
+            var committed: Int?
+            reading { machine, read, now in
+                let (number, actions) = machine.continued(
+                    with: credential, of: tenure, read: read ?? stored, now: now)
+                committed = number
+                return actions
+            }
+            return committed
+        }
+        let turn = await takeTurn()
+        // Whoever has called may be cancelled, and it is written nevertheless.
+        let call = Task.detached(name: "Sign-in for more", priority: .userInitiated) { [self] in
+            await turn.run { [self] () -> AuthenticationError? in
+                let (outcome, written) = await keeper.transaction { [self] stored -> (Int?, TokenCredential?) in
+                    let number = commit(keeper.store == nil ? nil : stored ?? .empty)
+                    return (number, number == nil ? gate.with { $0.intended(over: stored) } : credential)
+                }
+                // It isn't lost if the store can't be reached.
+                guard let tokenNumber = outcome ?? commit(nil) else { return .signedOut(delivery: .notSent) }
+                if gate.cancelOutdatedRefresh() { await cancelProviderCall() }
+                return committed(credential, tokenNumber, written)
+            }
+        }
+        if let failure = await call.value { throw .authentication(failure) }
+    }
+}
+
+extension SessionActor {
+    private func cancelProviderCall() { providerCall?.cancel() }
 }
 
 // MARK: - The provider's calls, one after the other

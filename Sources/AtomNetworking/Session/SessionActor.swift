@@ -344,11 +344,11 @@ extension SessionActor {
         }
     }
 
-    /// The app signs in, or goes on with the session of this tenure.
+    /// The app signs in.
     ///
     /// - Throws: Why the credential could not be stored; the session uses it nevertheless.
     func signIn(
-        with credential: TokenCredential, continuing continued: Tenure? = nil, for service: (any RefreshService)? = nil
+        with credential: TokenCredential, for service: (any RefreshService)? = nil
     ) async throws(AtomError) {
         // It says so if the credential can't be stored.
         if gate.lastService == nil { gate.lastService = service }
@@ -357,16 +357,8 @@ extension SessionActor {
         let now = moment
         // The machine first: then a request that still reads the old credential recognises it as old.
         let ((successor, tenure), actions) = gate.ask { machine in
-            guard let continued else {
-                let (successor, actions) = machine.signedIn(credential, read: read, now: now)
-                return ((TokenCredential?.some(successor), machine.tenure), actions)
-            }
-            let (goesOn, actions) = machine.continued(with: credential, of: continued, read: read, now: now)
-            return ((goesOn ? credential : nil, machine.tenure), actions)
-        }
-        guard let successor else {
-            perform(actions)
-            throw .authentication(.signedOut(delivery: .notSent))
+            let (successor, actions) = machine.signedIn(credential, read: read, now: now)
+            return ((successor, machine.tenure), actions)
         }
         let (_, failure, announcement) = await replace(by: successor, in: tenure, actions)
         await announcement.value
@@ -503,7 +495,7 @@ nonisolated extension SessionActor {
     }
 
     /// Why one of the store's own methods can't ask for an operation on the store.
-    private var refusal: TokenStoreError? {
+    var refusal: TokenStoreError? {
         guard isInStore else { return nil }
         return .refused(
             "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")

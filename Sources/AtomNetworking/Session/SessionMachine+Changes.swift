@@ -134,27 +134,21 @@ extension SessionMachine {
     ///
     /// - Parameters:
     ///   - tenure: Whose the session was when that began.
-    ///   - read: What the app's variable held until now.
-    /// - Returns: Whether it does: not if somebody has signed in or out since.
+    ///   - read: What is kept now; `nil` if it can't be read.
+    /// - Returns: The number of the new access token, as after a refresh; `nil` if somebody has signed in or out since.
     mutating func continued(
-        with credential: TokenCredential, of tenure: Tenure, read: TokenCredential? = nil, now: Moment
-    ) -> (Bool, [Action]) {
+        with credential: TokenCredential, of tenure: Tenure, read: TokenCredential?, now: Moment
+    ) -> (tokenNumber: Int?, [Action]) {
         let news = read.map { observed($0, now: now) } ?? []
         guard held != nil, tenure.isSameSignIn(as: self.tenure), tenure.isSamePerson(as: self.tenure) else {
-            return (false, news)
+            return (nil, news)
         }
-        willReplace(by: credential)
         refusedRefreshToken = nil
         fruitless = []
         leaveRefresh()
-        phase = .signedIn(install(HeldCredential(signedIn: credential, now: now, policy: policy)))
-        let expiresAt = credential.expiresAt
-        return (
-            true,
-            news
-                + announcing(
-                    .refreshed(expiresAt: expiresAt == .distantFuture ? nil : expiresAt), with: proceed(now: now))
-        )
+        phase = .storing(install(HeldCredential(signedIn: credential, now: now, policy: policy)))
+        willWrite(credential)
+        return (tokenNumber, needsLoading ? news : news + [.set(credential, tokenNumber: tokenNumber)])
     }
 
     /// Whether somebody may have been signed in before a sign-in.

@@ -90,12 +90,12 @@ enum TokenResponse {
         }
         guard HeldCredential.canBeSent(accessToken) else { throw TokenResponseError.unsendable }
         let tokenType = (members["token_type"] as? String)?.trimmingCharacters(in: .whitespacesAndNewlines)
-        if let proof {
+        if proof != nil {
             // A bearer token in its place could be used by whoever steals it (RFC 9449 §5).
-            guard tokenType?.lowercased() == proof.tokenType.lowercased() else {
+            guard tokenType?.lowercased() == TokenCredential.boundType.lowercased() else {
                 throw TokenResponseError(
-                    "The token endpoint issued a token of another type than \(proof.tokenType), which isn't bound to "
-                        + "the key of BearerAuthentication.proof.")
+                    "The token endpoint issued a token of another type than \(TokenCredential.boundType), which isn't "
+                        + "bound to the key of BearerAuthentication.proof.")
             }
         } else if let tokenType, !Self.isBearer(tokenType, or: types) {
             throw TokenResponseError(

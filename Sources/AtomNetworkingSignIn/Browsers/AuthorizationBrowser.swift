@@ -10,5 +10,10 @@ public protocol AuthorizationBrowser: Sendable {
     ///
     /// - Parameter page: Returns the address of the page for a redirect URI; called once.
     /// - Throws: ``SignInError/declined`` if the person closes the page; anything else as ``SignInError/browserFailed(_:)``.
-    func authorize(_ page: @escaping @Sendable (_ redirectURI: String) async throws -> URL) async throws -> URL
+    func authorize(_ page: @escaping Page) async throws -> URL
+
+    /// Returns the address of the page for a redirect URI.
+    ///
+    /// It has a name so that the signature means the same in every module, whatever its language features.
+    typealias Page = @Sendable (_ redirectURI: String) async throws -> URL
 }

@@ -31,9 +31,7 @@ public struct LoopbackBrowser: AuthorizationBrowser {
     }
 
     /// Shows the page, and returns the URL that the server has sent the browser to.
-    public func authorize(
-        _ page: @escaping @Sendable (_ redirectURI: String) async throws -> URL
-    ) async throws -> URL {
+    public func authorize(_ page: @escaping Page) async throws -> URL {
         let listener = try LoopbackListener(port: port, path: path)
         defer { listener.closePort() }
         let address = try await page(listener.redirectURI)

@@ -101,7 +101,9 @@ final class LoopbackListener: Sendable {
                 }
             }
             if entries[0].revents != 0 { return .success(nil) }
-            while entries[1].revents != 0, let descriptor = acceptNext() {
+            // Not without an end: the time may be over.
+            for _ in 0..<Self.mostConnections {
+                guard entries[1].revents != 0, let descriptor = acceptNext() else { break }
                 if connections.count == Self.mostConnections { connections.removeFirst().end() }
                 connections.append(Connection(descriptor, LoopbackRequest(port: port, path: path)))
             }

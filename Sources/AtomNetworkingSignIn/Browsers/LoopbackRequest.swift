@@ -41,7 +41,11 @@ struct LoopbackRequest {
                 lines.append(line)
                 line = []
             } else if let first = lines.first {
-                return Self.hosts(of: lines.dropFirst()).map { answer(to: first, for: $0) } ?? .badRequest
+                guard let hosts = Self.values(of: "host", in: lines.dropFirst()),
+                    let destinations = Self.values(of: "sec-fetch-dest", in: lines.dropFirst()),
+                    destinations.allSatisfy({ $0 == "document" })
+                else { return .badRequest }
+                return answer(to: first, for: hosts)
             }
         }
         return nil
@@ -56,8 +60,15 @@ struct LoopbackRequest {
         let target = parts[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard target[0] == path else { return target[0].first == "/" ? .notFound : .badRequest }
         guard parts[0] == "GET" else { return .methodNotAllowed }
-        guard target.count == 2, !target[1].isEmpty else { return .badRequest }
+        // What an image or a script of any web page asks for is no callback.
+        guard target.count == 2, Self.isCallback(target[1]) else { return .badRequest }
         return .callback(query: Self.encoded(String(target[1])))
+    }
+
+    /// Whether a query has what each callback has (RFC 6749 §4.1.2).
+    private static func isCallback(_ query: Substring) -> Bool {
+        let names = query.split(separator: "&").map { $0.prefix { $0 != "=" } }
+        return names.contains("state") && (names.contains("code") || names.contains("error"))
     }
 
     /// A query with nothing in it that a URL can't have (RFC 3986 §3.4).
@@ -72,18 +83,18 @@ struct LoopbackRequest {
         }
     }
 
-    /// The values of the `Host` fields; `nil` if a field breaks a rule (RFC 9112 §3.2, §5).
-    private static func hosts(of fields: some Sequence<[UInt8]>) -> [String]? {
-        var hosts: [String] = []
+    /// The values of the fields of a name; `nil` if a field breaks a rule (RFC 9112 §3.2, §5).
+    private static func values(of name: String, in fields: some Sequence<[UInt8]>) -> [String]? {
+        var values: [String] = []
         for field in fields {
             guard let colon = field.firstIndex(of: UInt8(ascii: ":")), colon > 0,
                 field[..<colon].allSatisfy({ token.contains($0) }),
                 field.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else { return nil }
-            guard String(decoding: field[..<colon], as: UTF8.self).lowercased() == "host" else { continue }
+            guard String(decoding: field[..<colon], as: UTF8.self).lowercased() == name else { continue }
             let value = field[(colon + 1)...].filter { $0 != 0x20 && $0 != 0x09 }
-            hosts.append(String(decoding: value, as: UTF8.self).lowercased())
+            values.append(String(decoding: value, as: UTF8.self).lowercased())
         }
-        return hosts
+        return values
     }
 }

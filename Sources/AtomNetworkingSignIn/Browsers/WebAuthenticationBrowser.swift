@@ -28,9 +28,7 @@
         }
 
         /// Shows the page, and returns the URL that the server has sent the browser to.
-        public func authorize(
-            _ page: @escaping @Sendable (_ redirectURI: String) async throws -> URL
-        ) async throws -> URL {
+        public func authorize(_ page: @escaping Page) async throws -> URL {
             guard let redirect = URLComponents(string: redirectURI), let scheme = redirect.scheme?.lowercased(),
                 scheme != "http"
             else {

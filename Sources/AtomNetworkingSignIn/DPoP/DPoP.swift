@@ -27,9 +27,6 @@ public final class DPoP: TokenProof {
         self.identifier = identifier
     }
 
-    /// `DPoP` (RFC 9449 §5).
-    public var tokenType: String { "DPoP" }
-
     /// Sets the field `DPoP` to a new proof (RFC 9449 §4.2).
     ///
     /// - Throws: What the key throws, or `AtomError.requestable` if its signature hasn't 64 bytes.

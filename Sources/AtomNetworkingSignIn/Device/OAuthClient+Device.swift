@@ -41,18 +41,11 @@ extension OAuthClient {
         var next = try polling.begin(at: request.time.now)
         while true {
             try await request.time.wait(until: next)
-            let tokens: TokenCredential
             do throws(AtomError) {
-                tokens = try await request.credential(form, scopes: authorization.scopes)
+                return try await request.credential(form, scopes: authorization.scopes)
             } catch {
                 next = try polling.failed(error, at: request.time.now)
-                continue
             }
-            if let idToken = tokens.idToken {
-                try IDToken(idToken).check(
-                    issuer: server.issuer, clientID: credential.id, nonce: nil, at: request.time.date)
-            }
-            return tokens
         }
     }
 }

@@ -19,12 +19,13 @@ struct MetadataRequest: Sendable {
         configuration.plugins = []
         // With a jar of its own, which stays empty.
         configuration.configuration = .ephemeral
+        // What an app's own transport brings isn't for everybody in the process.
+        configuration.cache = configuration.cache ?? (configuration.transport == nil ? Self.cache : nil)
         configuration.transport = CookielessTransport(
             transport: configuration.transport ?? configuration.makeDefaultTransport())
         // The document is at this address (RFC 8414 §3.2 knows only 200), and a redirect could lead to anybody's.
         configuration.redirectLimit = nil
         configuration.maximumResponseSize = min(configuration.maximumResponseSize, Self.maximumSize)
-        configuration.cache = configuration.cache ?? Self.cache
         atom = Atom(serviceConfiguration: configuration)
     }
 

@@ -18,18 +18,18 @@ public struct ProtectedResource: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - url: The URL of the request, which the metadata must be about (RFC 9728 §3.3).
-    ///   - challenge: Of the response to it, if there is one.
+    ///   - response: The server's response to it, if there is one: its challenges say where the metadata is.
     ///   - configuration: How the requests are sent, as in ``AuthorizationServer/discover(_:configuration:)``.
     /// - Throws: `AtomError.requestable` for a URL that isn't `https`, or `http` on this device,
-    ///   ``SignInError/invalidMetadata(_:)`` if challenge or metadata break a rule or the metadata is about something
+    ///   ``SignInError/invalidMetadata(_:)`` if a challenge or the metadata break a rule or the metadata is about something
     ///   else; if there is none, the last response, in `AtomError.response`.
     public static func discover(
-        for url: URL, challenge: AuthenticationChallenge? = nil,
+        for url: URL, response: AtomResponse? = nil,
         configuration: ServiceConfiguration = ServiceConfiguration()
     ) async throws(AtomError) -> ProtectedResource {
         let requested = try ServerAddress(url.absoluteString)
         let request = MetadataRequest(configuration)
-        if let given = challenge?["resource_metadata"] {
+        if let given = response?.challenges.lazy.compactMap({ $0["resource_metadata"] }).first {
             let address = try MetadataDocument.checking("resource_metadata") { () throws(AtomError) in
                 // RFC 9728 §5.1 allows any address. But who can add a challenge could send the app anywhere in its
                 // network, and only the server itself speaks for the resource (§7.3).

@@ -78,30 +78,39 @@ struct ServerRequest: Sendable {
 
     /// Exchanges a grant for a credential, and checks its type (RFC 6749 §5.1, §7.1; RFC 9449 §5).
     ///
-    /// - Parameter scopes: What was asked for, and so is meant if the server names no scope (RFC 6749 §5.1); `nil` for
-    ///   the form's own `scope`.
-    func credential(_ form: [QueryItem], scopes: [String]? = nil) async throws(AtomError) -> TokenCredential {
+    /// - Parameters:
+    ///   - scopes: What was asked for, and so is meant if the server names no scope (RFC 6749 §5.1); `nil` for the form's
+    ///     own `scope`.
+    ///   - nonce: What an ID token must have, if there is one; `nil` for nothing.
+    func credential(
+        _ form: [QueryItem], scopes: [String]? = nil, nonce: String? = nil
+    ) async throws(AtomError) -> TokenCredential {
         func refusal(_ reason: String) -> AtomError { .signIn(.invalidTokenResponse(reason), delivery: .answered) }
         let response = try await send(form, to: client.server.tokenEndpoint)
         guard let tokens = try? response.decode(TokenCredential.self), !tokens.accessToken.isEmpty else {
             throw refusal("it is not a JSON object with an access_token and what belongs to it (RFC 6749 §5.1)")
         }
-        let (type, expected) = (tokens.tokenType ?? "", client.proof?.tokenType ?? "Bearer")
+        let (type, expected) = (tokens.tokenType ?? "", client.proof == nil ? "Bearer" : "DPoP")
         // A token that is bound to a key, or should be, must not be sent without a proof.
         guard type.lowercased() == expected.lowercased() || type.isEmpty && client.proof == nil else {
             throw refusal("its token is not of the type \(expected) (RFC 6749 §7.1)")
+        }
+        // It comes from the token endpoint, whatever was asked for.
+        if let idToken = tokens.idToken {
+            try IDToken(idToken).check(
+                issuer: client.server.issuer, clientID: client.clientCredential.id, nonce: nonce, at: time.date)
         }
         let asked = scopes?.joined(separator: " ") ?? form.first { $0.name == "scope" }?.value
         return TokenCredential(
             accessToken: tokens.accessToken, expiresAt: tokens.expiresAt, refreshToken: tokens.refreshToken,
             scope: tokens.scope ?? asked.flatMap { $0.isEmpty ? nil : $0 },
-            tokenType: client.proof?.tokenType ?? tokens.tokenType, idToken: tokens.idToken,
+            tokenType: client.proof == nil ? tokens.tokenType : expected, idToken: tokens.idToken,
             keyThumbprint: client.proof?.keyThumbprint)
     }
 
     /// The form with the client's identifier and secret, or what is sent in the `Authorization` field for them.
     private func authenticated(_ form: [QueryItem]) -> (form: [QueryItem], authorization: [HeaderItem]) {
-        let (id, secret) = (client.credential.id, client.credential.secret)
+        let (id, secret) = (client.clientCredential.id, client.clientCredential.secret)
         if client.usesClientSecretBasic, let secret {
             // Both halves are form-encoded before they are joined (RFC 6749 §2.3.1).
             let joined = "\(PercentEncoding.formEncode(id)):\(PercentEncoding.formEncode(secret))"
@@ -123,7 +132,7 @@ struct ServerRequest: Sendable {
             let code = members.error, !code.isEmpty
         else { return nil }
         let secrets =
-            form.filter { !Self.harmless.contains($0.name) }.map(\.value) + [client.credential.secret].compactMap { $0 }
+            form.filter { !Self.harmless.contains($0.name) }.map(\.value) + [client.clientCredential.secret].compactMap { $0 }
             + authorization.map { String($0.value.dropFirst(6)) }
         return OAuthError(code: code, explanation: members.explanation, uri: members.uri, hiding: secrets)
     }

@@ -4,12 +4,14 @@ import Foundation
 /// A server's word that a token isn't enough for a request: the scopes that it needs (RFC 6750 §3.1), or how the
 /// person has to sign in (RFC 9470 §3).
 ///
-/// ``SignIn/signIn(to:for:)`` signs in for it, and ``SignIn/withStepUp(of:_:)`` does all of it.
+/// ``SignIn/signIn(to:for:)`` signs in for it, and ``SignIn/withStepUp(of:scopes:_:)`` does all of it.
 public struct ScopeChallenge: Sendable {
     /// What tells one from others.
     struct Demand: Hashable, Sendable {
         let scopes: Set<String>
         let parameters: [String]
+        /// Of whose request it is: what one person has declined, another may want.
+        let session: String
     }
 
     /// The scopes; empty if another way to sign in is asked for, or if the server doesn't say which scopes it wants.
@@ -20,7 +22,10 @@ public struct ScopeChallenge: Sendable {
     /// The response that says so.
     let response: AtomResponse
 
-    var demand: Demand { Demand(scopes: Set(scopes), parameters: parameters.map { "\($0.name)=\($0.value)" }) }
+    var demand: Demand {
+        Demand(
+            scopes: Set(scopes), parameters: parameters.map { "\($0.name)=\($0.value)" }, session: response.sessionMark)
+    }
 
     /// Reads it from the error of a request; `nil` if that is about something else.
     public init?(_ error: AtomError) {
@@ -35,6 +40,11 @@ public struct ScopeChallenge: Sendable {
         parameters = ["acr_values", "max_age"].compactMap { name in
             challenge[name].map { QueryItem(name: name, value: $0) }
         }
+    }
+
+    /// Whether a token with these scopes is enough.
+    func isSatisfied(by scopes: [String]) -> Bool {
+        parameters.isEmpty && !self.scopes.isEmpty && Set(self.scopes).isSubset(of: scopes)
     }
 
     /// Whether it says what is wanted.

@@ -42,9 +42,7 @@ public struct ScriptedBrowser: AuthorizationBrowser {
     ///
     /// - Throws: `SignInError.declined` if the person closes it, and a ``ScriptProblem`` for a request that a server
     ///   must answer with a page of its own: it is of an unknown client, or for another redirect URI.
-    public func authorize(
-        _ page: @escaping @Sendable (_ redirectURI: String) async throws -> URL
-    ) async throws -> URL {
+    public func authorize(_ page: @escaping Page) async throws -> URL {
         let url = try await page(redirectURI)
         if let gate = server.beginPage() {
             let (held, end) = AsyncStream<Never>.makeStream()

@@ -36,7 +36,6 @@ import Testing
                 """)
         #expect(proof.signature == Array(0..<64))
         #expect(messages.withLock { $0 } == [field.split(separator: ".").prefix(2).joined(separator: ".")])
-        #expect(dpop.tokenType == "DPoP")
     }
 
     @Test(

@@ -157,9 +157,7 @@ struct SignInTests {
     private struct OddBrowser: AuthorizationBrowser {
         let act: @Sendable () async throws -> URL
 
-        func authorize(
-            _ page: @escaping @Sendable (_ redirectURI: String) async throws -> URL
-        ) async throws -> URL { try await act() }
+        func authorize(_ page: @escaping Page) async throws -> URL { try await act() }
     }
 
     private struct NoWindow: Error, CustomStringConvertible {

@@ -8,7 +8,6 @@ import Testing
 @Suite(.limited) struct TokenProofTests {
     /// Counts its proofs, and takes a nonce from the responses.
     private final class FakeProof: TokenProof {
-        let tokenType = "DPoP"
         let keyThumbprint: String
         private let state = Guarded((count: 0, nonce: "-", heard: [Int]()))
 
@@ -166,8 +165,7 @@ import Testing
     @Test func aProofThatCanNotBeMadeFailsTheRequestAndNothingIsSent() async throws {
         struct BrokenKey: Error {}
         struct Broken: TokenProof {
-            let tokenType = "DPoP"
-            let keyThumbprint = "key"
+                let keyThumbprint = "key"
             func sign(_ request: inout SignableRequest) throws { throw BrokenKey() }
             func received(_ response: AtomResponse) -> Bool { false }
         }
@@ -184,8 +182,7 @@ import Testing
     @Test func aProofOfARefreshThatCanNotBeMadeFailsTheRefresh() async throws {
         struct BrokenKey: Error {}
         struct Broken: TokenProof {
-            let tokenType = "DPoP"
-            let keyThumbprint = "key"
+                let keyThumbprint = "key"
             func sign(_ request: inout SignableRequest) throws { throw BrokenKey() }
             func received(_ response: AtomResponse) -> Bool { false }
         }
