@@ -9,12 +9,12 @@ public struct OAuthClient: Sendable {
     public let clientCredential: ClientCredential
     /// The scopes that a sign-in asks for (RFC 6749 §3.3); with `openid` there is an ID token.
     public var scopes: [String]
-    /// Additional parameters of an authorization request, such as `prompt` and `login_hint`.
+    /// Additional parameters of the request that begins a sign-in, such as `prompt`, `login_hint` and `audience`.
     public var parameters: [QueryItem] = []
     /// The protected resources that the token is for, as URLs (RFC 8707); sent with authorization and token requests.
     public var resources: [String] = []
-    /// Whether the client's secret is sent in the `Authorization` field (`client_secret_basic`), as is required of
-    /// servers (RFC 6749 §2.3.1), or in the body; `true` if the server says so, or nothing else.
+    /// Whether the client's secret is sent in the `Authorization` field (`client_secret_basic`, RFC 6749 §2.3.1), and
+    /// not in the body; `true` unless the server names other methods only.
     public var usesClientSecretBasic: Bool
     /// Binds the tokens to a key (RFC 9449); `nil`, the default, for bearer tokens.
     public var proof: DPoP?
@@ -69,7 +69,7 @@ public struct OAuthClient: Sendable {
 
     /// Ends a sign-in in a browser: checks the callback, and exchanges its code for tokens (RFC 6749 §4.1.3).
     ///
-    /// - Throws: ``AtomNetworking/AtomError/signInError`` says which check failed; nothing is kept then.
+    /// - Throws: An error whose `signInError` says which check failed; nothing is kept then.
     public func credential(
         for request: AuthorizationCodeRequest, callback: URL
     ) async throws(AtomError) -> TokenCredential {
@@ -90,8 +90,7 @@ public struct OAuthClient: Sendable {
 
     /// Exchanges any other grant for tokens: a token exchange (RFC 8693), an assertion (RFC 7523), a password.
     ///
-    /// Don't use a password grant where you can do without: the app sees the password, and there are no second factors.
-    /// RFC 9700 §2.4 forbids it.
+    /// RFC 9700 §2.4 forbids the password grant: the app sees the password, and a second factor can't be asked for.
     ///
     /// - Parameter grant: The parameters, with `grant_type`, without the client's identifier and secret. If there is no
     ///   `scope`, or no `resource`, the client's ``scopes`` and ``resources`` are added.
@@ -149,7 +148,7 @@ public struct OAuthClient: Sendable {
             url: url, redirectURI: redirectURI, scopes: scopes, state: state, nonce: nonce, codeVerifier: codeVerifier)
     }
 
-    /// The address of the page, which may have a query of its own (RFC 6749 §3.1), if server and client allow a sign-in.
+    /// The address of the page, which may have a query (RFC 6749 §3.1), if server and client allow a sign-in.
     private func authorizationPage() throws(AtomError) -> URLEndpoint {
         guard let address = server.authorizationEndpoint else { throw .signIn(.unsupported("a page for a sign-in")) }
         // Without it a stolen code can be exchanged: it is never left out for a server that doesn't name it.

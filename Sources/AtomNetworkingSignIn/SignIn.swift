@@ -8,8 +8,7 @@ import Foundation
 /// ``SignInError/declined``, requests fail, and no page appears until somebody signs in or out: by ``signIn(to:)``, from
 /// a button. One `SignIn` belongs to one session, and may be used on any thread.
 ///
-/// A request waits no longer than its service's `timeout.resource`: give it more than the default of thirty seconds, as
-/// a person needs.
+/// A person needs more time than a request has: <doc:SigningIn#Give-the-person-time> says what to set.
 ///
 /// <!-- given: let store = InMemoryTokenCredentialStore() -->
 /// ```swift
@@ -19,10 +18,11 @@ import Foundation
 /// let server = try await AuthorizationServer.discover("https://id.example.com")
 /// let client = OAuthClient(server: server, id: "airline-tool", scopes: ["openid", "bookings"])
 /// let signIn = SignIn(client, browser: LoopbackBrowser(), store: store)
+/// var bearer = client.authentication(store: store, signIn: signIn)
+/// bearer.deadline = .seconds(30)
 /// let atom = Atom(
 ///     serviceConfiguration: ServiceConfiguration(
-///         authenticationMethod: .bearer(client.authentication(store: store, signIn: signIn)),
-///         timeout: ServiceTimeout(request: 30, resource: 600)))
+///         authenticationMethod: .bearer(bearer), timeout: ServiceTimeout(request: 30, resource: 360)))
 /// ```
 public final class SignIn: TokenCredentialProvider {
     private enum Method: Sendable {
@@ -78,7 +78,8 @@ public final class SignIn: TokenCredentialProvider {
     ///   - client: The client.
     ///   - store: The store of the service, as for a browser.
     ///   - lock: A file that only one of several processes has at a time, as for a browser.
-    ///   - show: Shows code and address to the person, and returns; called on any task. What it throws ends the sign-in.
+    ///   - show: Shows code and address to the person, and returns; called on any task. What it throws ends the
+    ///     sign-in.
     public convenience init(
         _ client: OAuthClient, store: any TokenCredentialStore, lock: URL? = nil,
         showingCode show: @escaping @Sendable (DeviceAuthorization) async throws -> Void
@@ -110,8 +111,8 @@ public final class SignIn: TokenCredentialProvider {
     ///
     /// If a page is open already, for requests that wait, it returns when that sign-in is done.
     ///
-    /// - Throws: An error whose ``AtomNetworking/AtomError/signInError`` says why nobody was signed in; what
-    ///   ``AtomNetworking/Atom/signIn(with:)`` throws.
+    /// - Throws: An error whose `signInError` says why nobody was signed in, a failure of the network, or what
+    ///   `Atom.signIn(with:)` throws.
     public func signIn(to atom: Atom) async throws(AtomError) {
         let result = await run(.session, for: atom) { run, _ in
             await self.obtain(replacing: try? await self.store.load(), for: run, isAskedFor: true)
@@ -142,8 +143,8 @@ public final class SignIn: TokenCredentialProvider {
     /// <!-- given the airline
     /// import AtomNetworkingSignIn
     /// let server = try await AuthorizationServer.discover("https://id.example.com")
-    /// let signIn = SignIn(
-    ///     OAuthClient(server: server, id: "airline"), browser: LoopbackBrowser(), store: InMemoryTokenCredentialStore())
+    /// let client = OAuthClient(server: server, id: "airline")
+    /// let signIn = SignIn(client, browser: LoopbackBrowser(), store: InMemoryTokenCredentialStore())
     /// -->
     /// ```swift
     /// let response = try await signIn.withStepUp(of: atom) { try await service.resume() }

@@ -3,8 +3,8 @@ import AtomNetworking
 /// Why a sign-in has brought no credential.
 ///
 /// Direct calls throw it, and requests that waited for a ``SignIn`` get it, as the cause of
-/// `AuthenticationError.credentialNotProvided`; ``AtomNetworking/AtomError/signInError`` reads it from there. Network
-/// failures stay what they are, an `AtomError`.
+/// `AuthenticationError.credentialNotProvided`. `AtomError.signInError` reads it from there. Network failures stay what
+/// they are, an `AtomError`. <doc:SigningIn#When-nobody-was-signed-in> says what to do about each case.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif

@@ -2,14 +2,15 @@ import Foundation
 
 /// Shows a page of an authorization server to a person, and brings the callback home.
 ///
-/// The library has ``WebAuthenticationBrowser`` for Apple's platforms, and ``LoopbackBrowser`` for tools.
+/// The library has `WebAuthenticationBrowser` for apps on Apple platforms, and ``LoopbackBrowser`` for tools.
 public protocol AuthorizationBrowser: Sendable {
     /// Shows the page, and returns the URL that the server has sent the browser to.
     ///
-    /// It may be called on any task, is cancelled when nobody waits any more, and should close the page then.
+    /// It is called on any task. When nobody waits any more the task is cancelled, and the page should close.
     ///
-    /// - Parameter page: Returns the address of the page for a redirect URI; called once.
-    /// - Throws: ``SignInError/declined`` if the person closes the page; anything else as ``SignInError/browserFailed(_:)``.
+    /// - Parameter page: Returns the address of the page for a redirect URI; call it once.
+    /// - Throws: ``SignInError/declined`` if the person closes the page. A ``SignInError``, an `AtomError` and a
+    ///   `CancellationError` stay what they are, and any other error becomes ``SignInError/browserFailed(_:)``.
     func authorize(_ page: @escaping Page) async throws -> URL
 
     /// Returns the address of the page for a redirect URI.

@@ -3,7 +3,8 @@ import Foundation
 
 /// Binds tokens to a key, so that a stolen token is of no use (RFC 9449).
 ///
-/// One object a key: it knows the nonces that servers have sent.
+/// Create one object for a key, and share it between services: it keeps the nonces that servers have sent, in memory.
+/// <doc:SigningIn#Bind-tokens-to-a-key> says more.
 public final class DPoP: TokenProof {
     /// The thumbprint of the key (RFC 7638).
     public let keyThumbprint: String

@@ -32,8 +32,8 @@ public struct AuthorizationServer: Sendable, Hashable {
 
     /// Creates a server from what the app knows of it; what is optional are variables.
     ///
-    /// - Throws: `AtomError.requestable` for an address that isn't `https`, and for an issuer with a query. An issuer on
-    ///   this device may be `http`, and then its addresses on this device may, too.
+    /// - Throws: `AtomError.requestable` for an address that isn't `https`, and for an issuer with a query. An issuer
+    ///   on this device may be `http`, and then its addresses on this device may, too.
     public init(
         issuer: String, authorizationEndpoint: String? = nil, tokenEndpoint: String
     ) throws(AtomError) {
@@ -55,8 +55,8 @@ public struct AuthorizationServer: Sendable, Hashable {
     ///   - configuration: How the requests are sent: transport, timeouts, retries, time source, observers, cache. What
     ///     signs or changes requests, cookies, header fields and redirects are not taken from it.
     /// - Throws: `AtomError.requestable` for an issuer that can't be one, ``SignInError/wrongIssuer(expected:found:)``
-    ///   if the metadata is another server's, ``SignInError/invalidMetadata(_:)`` if it breaks a rule; if there is none,
-    ///   the last response, in `AtomError.response`.
+    ///   if the metadata is another server's, ``SignInError/invalidMetadata(_:)`` if it breaks a rule. If there is no
+    ///   metadata, the last response, in `AtomError.response`.
     public static func discover(
         _ issuer: String, configuration: ServiceConfiguration = ServiceConfiguration()
     ) async throws(AtomError) -> AuthorizationServer {

@@ -12,7 +12,7 @@ public struct ProtectedResource: Sendable, Hashable {
     /// Whether it takes only tokens that are bound to a key by DPoP (RFC 9449).
     public let requiresBoundTokens: Bool
 
-    /// Asks a server for its metadata: at the address that is in the challenge of its 401, or else at the well-known one.
+    /// Asks a server for its metadata: at the address in the challenge of its 401, or else at the well-known one.
     ///
     /// The response is kept as that of ``AuthorizationServer/discover(_:configuration:)``.
     ///

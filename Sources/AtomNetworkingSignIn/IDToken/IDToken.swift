@@ -48,9 +48,9 @@ public struct IDToken: Sendable, Hashable {
     /// Checks it by the rules of OpenID Connect Core §3.1.3.7, 2 to 5, 9 and 11.
     ///
     /// Not checked are the signature (6 to 8), since the token comes from the token endpoint over TLS, `at_hash`
-    /// (§3.1.3.6), since the access token comes in the same response, and what a client can ask for by parameters of
-    /// the app's own, `acr` and `auth_time` (12 and 13): the app reads them with ``claims(_:)``. Of `iat` (10) only that
-    /// it is a number.
+    /// (§3.1.3.6), since the access token comes in the same response, and what an app can ask for by parameters of its
+    /// own, `acr` and `auth_time` (12 and 13): the app reads them with ``claims(_:)``. Of `iat` (10) only that it is a
+    /// number.
     ///
     /// - Parameter nonce: That of the request; `nil` if none was sent.
     func check(issuer: String, clientID: String, nonce: String?, at now: Date) throws(AtomError) {
