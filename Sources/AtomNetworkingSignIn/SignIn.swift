@@ -140,8 +140,8 @@ public final class SignIn: TokenCredentialProvider {
     /// The person is asked once for the same scopes, until somebody signs in anew. After that, and after a refusal, the
     /// error is the server's. For a button call ``signIn(to:for:)``, which asks in any case.
     ///
-    /// <!-- given the airline
-    /// import AtomNetworkingSignIn
+    /// <!-- given the airline -->
+    /// <!-- given: import AtomNetworkingSignIn
     /// let server = try await AuthorizationServer.discover("https://id.example.com")
     /// let client = OAuthClient(server: server, id: "airline")
     /// let signIn = SignIn(client, browser: LoopbackBrowser(), store: InMemoryTokenCredentialStore())
