@@ -9,6 +9,10 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "airline", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")])
+            name: "airline",
+            dependencies: [
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingSignIn", package: "AtomNetworking"),
+            ])
     ]
 )

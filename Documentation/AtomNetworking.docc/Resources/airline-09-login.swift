@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingSignIn
 import Foundation
 
 struct Flight: Model {
@@ -8,7 +9,6 @@ struct Flight: Model {
 
 enum Airline: Requestable {
     case flights(from: String)
-    case signIn(user: String, password: String)
 
     func baseURL() throws(AtomError) -> BaseURL {
         try BaseURL(scheme: .http, host: "127.0.0.1", port: 8080)
@@ -17,39 +17,26 @@ enum Airline: Requestable {
     func path() -> URLPath {
         switch self {
         case .flights: .literal("/flights")
-        case .signIn: .literal("/oauth/token")
         }
     }
 
     var queryItems: [QueryItem]? {
         switch self {
         case .flights(let airport): ["from": airport]
-        default: nil
-        }
-    }
-
-    var method: HTTPMethod {
-        switch self {
-        case .signIn: .post
-        default: .get
-        }
-    }
-
-    var body: RequestBody? {
-        switch self {
-        case .signIn(let user, let password):
-            .form(["grant_type": "password", "client_id": "atom-app", "username": user, "password": password])
-        default: nil
         }
     }
 
     var requiresAuthorization: Bool { false }
 }
 
+let server = try AuthorizationServer(
+    issuer: "http://127.0.0.1:8080", authorizationEndpoint: "http://127.0.0.1:8080/oauth/authorize",
+    tokenEndpoint: "http://127.0.0.1:8080/oauth/token")
+let client = OAuthClient(server: server, id: "atom-app", scopes: ["openid", "profile"])
+
 let folder = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
 let store = FileTokenCredentialStore(fileURL: folder.appending(path: "com.example.airline/tokens.json"))
-let tokenEndpoint = try AuthorizationEndpoint(scheme: .http, host: "127.0.0.1", port: 8080, path: "/oauth/token")
-let bearer = BearerAuthentication(endpoint: tokenEndpoint, client: ClientCredential(id: "atom-app"), store: store)
+let bearer = client.authentication(store: store)
 let atom = Atom(serviceConfiguration: ServiceConfiguration(authenticationMethod: .bearer(bearer)))
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -60,11 +47,7 @@ case "flights":
         print(flight.number, "to", flight.destination)
     }
 case "login":
-    let user = arguments.count > 1 ? arguments[1] : "ada"
-    print("Password of \(user):")
-    let signIn = Airline.signIn(user: user, password: readLine() ?? "")
-    let credential = try await atom.enqueue(signIn).resume(expecting: TokenCredential.self)
-    try await atom.signIn(with: credential)
+    try await SignIn(client, browser: LoopbackBrowser(), store: store).signIn(to: atom)
     print("Signed in.")
 default:
     print("Usage: airline flights | login")

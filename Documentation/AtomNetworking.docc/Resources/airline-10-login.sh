@@ -1,1 +1,1 @@
-swift run airline login ada   # the password is lovelace
+swift run airline login   # ada, with the password lovelace
