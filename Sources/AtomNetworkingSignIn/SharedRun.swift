@@ -63,8 +63,8 @@ final class SharedRun: Sendable {
             return !state.hasBegun
         }
         guard isFirst else { return }
-        // No caller's cancellation reaches it. It is told by a task-local value of the SDK's that it is a provider's call,
-        // in which a signed request of the same service fails at once: it would wait for itself.
+        // No caller's cancellation reaches it. It is told by a task-local value of the SDK's that it is a provider's
+        // call, in which a signed request of the same service fails at once: it would wait for itself.
         let task = Task(name: "Sign-in", priority: .userInitiated) { self.end(with: await work()) }
         let isGivenUp = state.withLock { state in
             state.task = task
