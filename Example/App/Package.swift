@@ -25,7 +25,10 @@ let package = Package(
     targets: [
         .target(
             name: "Airline",
-            dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")],
+            dependencies: [
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingSignIn", package: "AtomNetworking"),
+            ],
             swiftSettings: likeXcode
         ),
         .executableTarget(
@@ -34,6 +37,7 @@ let package = Package(
                 "Airline",
                 .product(name: "AirlineServer", package: "Example"),
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingSignIn", package: "AtomNetworking"),
             ],
             swiftSettings: likeXcode
         ),
@@ -43,6 +47,7 @@ let package = Package(
                 "Airline",
                 .product(name: "AirlineServer", package: "Example"),
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingSignIn", package: "AtomNetworking"),
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ],
             swiftSettings: likeXcode

@@ -12,8 +12,8 @@
         var body: some Scene {
             WindowGroup("Airline") {
                 Group {
-                    if let account = demonstration.account, let prompt = demonstration.prompt {
-                        RootView(account: account, prompt: prompt)
+                    if let account = demonstration.account {
+                        RootView(account: account)
                             .toolbar { ServerMenu(demonstration: demonstration) }
                     } else {
                         ProgressView(demonstration.failure ?? "The airline's server is starting.")

@@ -2,6 +2,7 @@
     import Airline
     import AirlineServer
     import AtomNetworking
+    import AtomNetworkingSignIn
     import Observation
 
     /// Starts the airline's server, which a real app would reach over HTTPS.
@@ -10,7 +11,6 @@
     @Observable
     final class Demonstration {
         private(set) var account: Account?
-        private(set) var prompt: LoginPrompt?
         private(set) var failure: String?
         private(set) var server: AirlineServer?
 
@@ -21,11 +21,12 @@
                 let base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
                 // The server forgets its sessions when the app ends. An app for a real one keeps its tokens in a
                 // KeychainTokenCredentialStore.
-                let prompt = LoginPrompt(base: base)
-                let service = try AirlineService(base: base, store: InMemoryTokenCredentialStore(), signIn: prompt)
+                account = Account(
+                    AirlineService(
+                        base: base, client: try .airline(at: base),
+                        browser: WebAuthenticationBrowser(redirectURI: AirlineService.redirectURI),
+                        store: InMemoryTokenCredentialStore()))
                 self.server = server
-                self.prompt = prompt
-                account = Account(service)
             } catch {
                 failure = "The airline's server could not be started: \(error.localizedDescription)"
             }

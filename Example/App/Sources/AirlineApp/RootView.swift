@@ -2,14 +2,11 @@
     import Airline
     import SwiftUI
 
-    /// The sign-in, or the member's screens, and the prompt over them.
+    /// The sign-in, or the member's screens.
     struct RootView: View {
         let account: Account
-        let prompt: LoginPrompt
 
         var body: some View {
-            // Read here, so that SwiftUI observes it.
-            let isAsked = prompt.isShown
             Group {
                 switch account.phase {
                 case .starting: ProgressView()
@@ -18,10 +15,6 @@
                 }
             }
             .task { await account.follow() }
-            // Swiped away: the same as closed.
-            .sheet(isPresented: Binding(get: { isAsked }, set: { if !$0 { prompt.close() } })) {
-                LoginSheet(prompt: prompt)
-            }
         }
     }
 

@@ -1,32 +1,19 @@
 import AirlineServer
 import AtomNetworking
+import AtomNetworkingSignIn
 import Foundation
 import Testing
 
 @testable import Airline
 
-/// The sign-in and the end of a session, on a real server.
+/// The sign-in and the session, on a real server and its page.
 @Suite(.limited) struct AccountTests {
-    @Test func aWrongPasswordIsSaid() async throws {
-        try await withAccount { account, server in
-            await wait { account.phase == .signedOut }
-            #expect(account.message == nil)
-            await account.signIn(user: "ada", password: "wrong")
-            #expect(account.message == "The user name or the password is wrong.")
-            #expect(account.phase == .signedOut)
-            #expect(!account.isSigningIn)
-            #expect(server.counters.signIns == 0)
-        }
-    }
-
     @Test func aSignInShowsTheMembersScreensUntilTheSignOut() async throws {
         try await withAccount { account, server in
             await wait { account.phase == .signedOut }
-            async let first: Void = account.signIn(user: "ada", password: "lovelace")
-            async let second: Void = account.signIn(user: "ada", password: "lovelace")
-            _ = await (first, second)
-            #expect(server.counters.signIns == 1, "the button was pressed twice")
+            await account.signIn()
             await wait { account.phase == .signedIn }
+            #expect(server.counters.pages == 1 && server.counters.signIns == 1)
 
             await account.signOut()
             await wait { account.phase == .signedOut }
@@ -34,44 +21,60 @@ import Testing
         }
     }
 
-    @Test func anEndedSessionLeadsToTheSignIn() async throws {
-        try await withAccount { account, server in
+    @Test func aSignInThatWasDeclinedIsNoError() async throws {
+        try await withAccount(PageBrowser(action: "cancel")) { account, server in
             await wait { account.phase == .signedOut }
-            await account.signIn(user: "ada", password: "lovelace")
-            await wait { account.phase == .signedIn }
-            let list = MileageList(account.service)
-            server.endSessions()
-            await list.refresh()
-            await wait { account.phase == .signedOut }
-            #expect(account.message == "Your session has ended. Please sign in again.")
-            #expect(list.message == nil, "the sign-in says it already")
+            await account.signIn()
+            #expect(server.counters.pages == 1 && server.counters.signIns == 0)
+            #expect(account.phase == .signedOut && account.message == nil && !account.isSigningIn)
+        }
+    }
 
-            await account.signIn(user: "ada", password: "lovelace")
-            await wait { account.phase == .signedIn }
-            #expect(account.message == nil)
+    @Test func aScreenGoesOnWhenItsSessionHasEndedAtTheServer() async throws {
+        try await withAccount { account, server in
+            await account.signIn()
+            let list = MileageList(account.service)
+            await list.refresh()
+            server.endSessions()
+            await list.loadMore()
+            #expect(list.activities.count == 40 && list.message == nil)
+            #expect(server.counters.pages == 2)
+        }
+    }
+
+    @Test func theAppsConstantsAreWhatTheServerSays() async throws {
+        try await withAccount { account, server in
+            let known = try OAuthClient.airline(at: account.service.base).server
+            let found = try await AuthorizationServer.discover(server.baseURL)
+            #expect(known.issuer == found.issuer)
+            #expect(known.authorizationEndpoint == found.authorizationEndpoint)
+            #expect(known.tokenEndpoint == found.tokenEndpoint)
+            #expect(known.revocationEndpoint == found.revocationEndpoint)
         }
     }
 }
 
 /// Runs a test with a server and an account that follows its session.
 func withAccount(
-    of makeService: @MainActor (BaseURL) throws -> AirlineService = {
-        try AirlineService(base: $0, store: InMemoryTokenCredentialStore())
-    },
-    _ body: @MainActor (Account, AirlineServer) async throws -> Void
+    _ browser: PageBrowser = PageBrowser(), _ body: @MainActor (Account, AirlineServer) async throws -> Void
 ) async throws {
     let server = try await AirlineServer.start()
-    let base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
-    let account = Account(try makeService(base))
-    let following = Task { await account.follow() }
     let result: Result<Void, any Error>
     do {
-        result = .success(try await body(account, server))
+        let base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
+        let service = AirlineService(
+            base: base, client: try .airline(at: base), browser: browser, store: InMemoryTokenCredentialStore())
+        result = .success(try await following(Account(service)) { try await body($0, server) })
     } catch {
         result = .failure(error)
     }
-    following.cancel()
-    await following.value
     await server.stop()
     try result.get()
+}
+
+/// Runs a test while an account follows its session, as in the app.
+func following(_ account: Account, _ body: @MainActor (Account) async throws -> Void) async throws {
+    let following = Task { await account.follow() }
+    defer { following.cancel() }
+    try await body(account)
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.limited) struct DocumentUploadTests {
     @Test func theProgressGrowsUntilTheServerHasEverything() async throws {
         try await withAccount { account, server in
-            await account.signIn(user: "ada", password: "lovelace")
+            await account.signIn()
             let upload = DocumentUpload(account.service)
             let file = try TemporaryFile(bytes: 20_000_000)
             defer { file.remove() }
@@ -32,7 +32,7 @@ import Testing
 
     @Test func aMissingFileIsSaidAndTheNextOneIsSent() async throws {
         try await withAccount { account, _ in
-            await account.signIn(user: "ada", password: "lovelace")
+            await account.signIn()
             let upload = DocumentUpload(account.service)
             await upload.send(URL(fileURLWithPath: "/nowhere/passport.jpg")).value
             guard case .failed(let message) = upload.phase else {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aCancelledUploadIsReadyForAnother() async throws {
-        try await withScriptedService(.never, .json(Receipt(bytes: 3))) { service, wire in
+        try await withScriptedService([.never, .json(Receipt(bytes: 3))]) { service, wire in
             let upload = DocumentUpload(service)
             let file = try TemporaryFile(bytes: 3)
             defer { file.remove() }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.limited) struct MileageListTests {
     @Test func thePagesOfAServerAreReadToTheEnd() async throws {
         try await withAccount { account, server in
-            await account.signIn(user: "ada", password: "lovelace")
+            await account.signIn()
             let list = MileageList(account.service)
             await list.refresh()
             #expect(list.hasMore)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func aPageIsAskedForOnce() async throws {
-        try await withScriptedService(first, .delayed(.seconds(1), last)) { service, wire in
+        try await withScriptedService([first, .delayed(.seconds(1), last)]) { service, wire in
             let list = MileageList(service)
             await list.refresh()
             let loading = Task { await list.loadMore() }
@@ -46,9 +46,8 @@ import Testing
     }
 
     @Test func aRefreshDropsThePageThatWasOnItsWay() async throws {
-        try await withScriptedService(
-            first, .delayed(.seconds(1), last), .delayed(.seconds(2), page([3, 2]))
-        ) { service, wire in
+        try await withScriptedService([first, .delayed(.seconds(1), last), .delayed(.seconds(2), page([3, 2]))]) {
+            service, wire in
             let list = MileageList(service)
             await list.refresh()
             Task { await list.loadMore() }
@@ -71,7 +70,7 @@ import Testing
 
     @Test func aFailedPageCanBeAskedForAgain() async throws {
         let offline = ScriptedResponse.failure(.cannotConnectToHost)
-        try await withScriptedService(first, offline, offline, last) { service, _ in
+        try await withScriptedService([first, offline, offline, last]) { service, _ in
             let list = MileageList(service)
             await list.refresh()
             for load in [list.loadMore, list.refresh] {
@@ -87,7 +86,7 @@ import Testing
     }
 
     @Test func aCancelledRefreshSaysNothing() async throws {
-        try await withScriptedService(first, .never) { service, wire in
+        try await withScriptedService([first, .never]) { service, wire in
             let list = MileageList(service)
             await list.refresh()
             let refreshing = Task { await list.refresh() }
@@ -100,29 +99,31 @@ import Testing
             #expect(!list.isLoading)
         }
     }
-
-    /// The line 2, and a link to the last page.
-    private var first: ScriptedResponse { page([2], next: "/account/activity?before=2") }
-
-    private var last: ScriptedResponse { page([1]) }
-
-    private func page(_ numbers: [Int], next: String? = nil) -> ScriptedResponse {
-        let lines = numbers.map { Activity(number: $0, title: "Flight", miles: 250) }
-        return .json(ActivityPage(activities: lines, next: next))
-    }
 }
 
-/// Runs a test with the service of somebody who is signed in, and with the
+/// The line 2, and a link to the last page.
+var first: ScriptedResponse { page([2], next: "/account/activity?before=2") }
+
+var last: ScriptedResponse { page([1]) }
+
+private func page(_ numbers: [Int], next: String? = nil) -> ScriptedResponse {
+    let lines = numbers.map { Activity(number: $0, title: "Flight", miles: 250) }
+    return .json(ActivityPage(activities: lines, next: next))
+}
+
+/// Runs a test with the service of somebody who is signed in, or not yet, and with the
 /// answers to its requests instead of a network.
 func withScriptedService(
-    _ answers: ScriptedResponse..., test: (AirlineService, ScriptedTransport) async throws -> Void
+    _ answers: [ScriptedResponse] = [], signedIn: Bool = true,
+    test: (AirlineService, ScriptedTransport) async throws -> Void
 ) async throws {
     // `verify` tells what is wrong with the script.
     let wire = ScriptedTransport(answers, onProblem: { _ in })
-    wire.tokenStore.stored = wire.authorizationServer.signIn()
-    let service = try AirlineService(base: BaseURL(host: "api.example.com"), store: wire.tokenStore) {
-        wire.install(in: &$0)
-    }
+    if signedIn { wire.tokenStore.stored = wire.authorizationServer.signIn() }
+    let service = AirlineService(
+        base: try BaseURL(host: "api.example.com"), client: wire.client(scopes: ["openid"]),
+        browser: wire.authorizationServer.browser, store: wire.tokenStore
+    ) { wire.install(in: &$0) }
     try await test(service, wire)
     try wire.verify()
 }

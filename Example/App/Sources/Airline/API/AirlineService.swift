@@ -1,38 +1,48 @@
 import AtomNetworking
+import AtomNetworkingSignIn
 import Foundation
 
 /// How the app talks to its server.
 public struct AirlineService {
-    /// The app's name at the authorization server.
-    nonisolated static let clientID = "atom-app"
+    /// Where the server sends the browser after a sign-in, as it is registered there.
+    public nonisolated static let redirectURI = "com.example.airline:/signed-in"
 
     let base: BaseURL
     let atom: Atom
+    /// Signs a member in, when a request needs it or a button says so.
+    let signIn: SignIn
 
     /// - Parameters:
     ///   - base: The address of the server.
+    ///   - client: The app at its authorization server.
+    ///   - browser: Shows the server's page.
     ///   - store: Where the tokens are kept.
-    ///   - prompt: Asked when the server has ended the session; without it, the
-    ///     session has ended then.
     ///   - change: Changes the configuration, for tests.
     public init(
-        base: BaseURL, store: any TokenCredentialStore, signIn prompt: LoginPrompt? = nil,
+        base: BaseURL, client: OAuthClient, browser: any AuthorizationBrowser, store: any TokenCredentialStore,
         _ change: (inout ServiceConfiguration) -> Void = { _ in }
-    ) throws(AtomError) {
-        func endpoint(_ path: String) throws(AtomError) -> AuthorizationEndpoint {
-            try AuthorizationEndpoint(base: base, path: path)
-        }
-        var bearer = BearerAuthentication(
-            endpoint: try endpoint("/oauth/token"), client: ClientCredential(id: Self.clientID), store: store,
-            signIn: prompt)
-        bearer.revocationEndpoint = try endpoint("/oauth/revoke")
+    ) {
+        let signIn = SignIn(client, browser: browser, store: store)
+        var bearer = client.authentication(store: store, signIn: signIn)
         // A refresh may take as long as a request may, unless this says less.
         bearer.deadline = .seconds(30)
         var configuration = ServiceConfiguration(authenticationMethod: .bearer(bearer))
-        // A request that waits for the prompt waits for a person.
+        // A request that waits for the page waits for a person.
         configuration.timeout = ServiceTimeout(request: 30, resource: 900)
         change(&configuration)
         self.base = base
+        self.signIn = signIn
         atom = Atom(serviceConfiguration: configuration)
+    }
+}
+
+extension OAuthClient {
+    /// The app at the airline's authorization server.
+    public static func airline(at base: BaseURL) throws(AtomError) -> OAuthClient {
+        // Constants: an app starts offline, too, and `AuthorizationServer.discover(_:)` would need the network.
+        var server = try AuthorizationServer(
+            issuer: "\(base)", authorizationEndpoint: "\(base)/oauth/authorize", tokenEndpoint: "\(base)/oauth/token")
+        server.revocationEndpoint = try AuthorizationEndpoint(base: base, path: "/oauth/revoke")
+        return OAuthClient(server: server, id: "atom-app", scopes: ["openid", "profile"])
     }
 }

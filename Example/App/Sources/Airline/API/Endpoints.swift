@@ -37,22 +37,3 @@ enum AccountEndpoint: Requestable {
         }
     }
 }
-
-/// Exchanges a password for tokens.
-struct SignInEndpoint: Requestable {
-    let base: BaseURL
-    let user: String
-    let password: String
-
-    var method: HTTPMethod { .post }
-    var requiresAuthorization: Bool { false }
-
-    func baseURL() -> BaseURL { base }
-    func path() -> URLPath { .literal("/oauth/token") }
-
-    var body: RequestBody? {
-        .form([
-            "grant_type": "password", "client_id": AirlineService.clientID, "username": user, "password": password,
-        ])
-    }
-}

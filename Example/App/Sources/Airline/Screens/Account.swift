@@ -49,20 +49,18 @@ public final class Account {
         }
     }
 
-    /// Signs in; ``message`` says why that failed.
+    /// Shows the server's page; ``message`` says why nobody was signed in, unless the person has closed it.
     ///
     /// A second call does nothing while the first one runs.
-    public func signIn(user: String, password: String) async {
+    public func signIn() async {
         guard !isSigningIn else { return }
         isSigningIn = true
         message = nil
         defer { isSigningIn = false }
-        let endpoint = SignInEndpoint(base: service.base, user: user, password: password)
         do throws(AtomError) {
-            let tokens = try await service.atom.enqueue(endpoint).resume(expecting: TokenCredential.self)
-            try await service.atom.signIn(with: tokens)
+            try await service.signIn.signIn(to: service.atom)
         } catch {
-            message = ErrorMessage.text(forSignIn: error)
+            message = ErrorMessage.text(for: error)
         }
     }
 

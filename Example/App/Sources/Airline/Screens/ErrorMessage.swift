@@ -1,4 +1,6 @@
 import AtomNetworking
+import AtomNetworkingSignIn
+import Foundation
 
 /// What a screen says of an error.
 enum ErrorMessage {
@@ -9,23 +11,15 @@ enum ErrorMessage {
         case .authentication(.refreshRejected), .authentication(.refreshInterrupted),
             .authentication(.missingCredential), .authentication(.signedOut):
             nil
-        // The login was closed.
-        case .authentication(.credentialNotProvided(cause: is CancellationError, _, _)): nil
+        // The person has closed the page.
+        case _ where error.signInError == .declined: nil
+        case .authentication(.credentialNotProvided(cause: URLError.timedOut, _, _)), .authentication(.waitedTooLong):
+            "The sign-in took too long. Please try again."
         case _ where error.isConnectivityFailure: "You seem to be offline. Please try again later."
         case .authentication(.credentialNotProvided): "You could not be signed in. Please try again."
-        case .authentication(.waitedTooLong): "The sign-in took too long. Please try again."
         // A file that was chosen has gone.
         case .requestable(.invalidBody(let violation)): "“\(violation.subject)” can't be sent."
         default: error.localizedDescription
-        }
-    }
-
-    /// What a sign-in says when a password was sent and no tokens came back.
-    static func text(forSignIn error: AtomError) -> String? {
-        if let problem = try? error.decodeIfPresent(as: OAuthError.self), problem.code == "invalid_grant" {
-            "The user name or the password is wrong."
-        } else {
-            text(for: error)
         }
     }
 }
