@@ -4,9 +4,15 @@
 
     struct MileageView: View {
         let list: MileageList
+        let upgrade: FlightUpgrade
 
         var body: some View {
             List {
+                Section {
+                    Button("Upgrade flight AS100 for 15,000 miles") { Task { await upgrade.order(for: "AS100") } }
+                        .disabled(upgrade.isOrdering)
+                    if let message = upgrade.message { Text(message) }
+                }
                 if let message = list.message {
                     Text(message).foregroundStyle(.red)
                 }

@@ -24,18 +24,20 @@
     private struct MemberView: View {
         let account: Account
         @State private var list: MileageList
+        @State private var upgrade: FlightUpgrade
         @State private var upload: DocumentUpload
 
         init(account: Account) {
             self.account = account
             _list = State(initialValue: MileageList(account.service))
+            _upgrade = State(initialValue: FlightUpgrade(account.service))
             _upload = State(initialValue: DocumentUpload(account.service))
         }
 
         var body: some View {
             TabView {
                 NavigationStack {
-                    MileageView(list: list)
+                    MileageView(list: list, upgrade: upgrade)
                         .toolbar { Button("Sign out") { Task { await account.signOut() } } }
                 }
                 .tabItem { Label("Miles", systemImage: "airplane") }

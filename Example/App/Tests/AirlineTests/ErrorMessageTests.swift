@@ -24,6 +24,7 @@ import Testing
                 for: .authentication(.credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent)))
         }
         #expect(text(SignInError.wrongState) == "You could not be signed in. Please try again.")
+        #expect(text(SignInError.differentUser) == "That was somebody else. Sign out first.")
         #expect(text(URLError(.notConnectedToInternet)) == "You seem to be offline. Please try again later.")
         #expect(text(URLError(.timedOut)) == "The sign-in took too long. Please try again.")
         #expect(

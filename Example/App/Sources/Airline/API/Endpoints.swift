@@ -9,10 +9,12 @@ enum AccountEndpoint: Requestable {
     case activity(BaseURL)
     /// A document, for the airline.
     case document(BaseURL, URL)
+    /// An upgrade on a flight, for miles.
+    case upgrade(BaseURL, flight: String)
 
     func baseURL() -> BaseURL {
         switch self {
-        case .activity(let base), .document(let base, _): base
+        case .activity(let base), .document(let base, _), .upgrade(let base, _): base
         }
     }
 
@@ -20,13 +22,14 @@ enum AccountEndpoint: Requestable {
         switch self {
         case .activity: .literal("/account/activity")
         case .document: .literal("/uploads")
+        case .upgrade: .literal("/account/upgrades")
         }
     }
 
     var method: HTTPMethod {
         switch self {
         case .activity: .get
-        case .document: .post
+        case .document, .upgrade: .post
         }
     }
 
@@ -34,6 +37,7 @@ enum AccountEndpoint: Requestable {
         switch self {
         case .activity: nil
         case .document(_, let file): .file(file, contentType: "application/octet-stream")
+        case .upgrade(_, let flight): .json(["flight": flight])
         }
     }
 }

@@ -25,3 +25,9 @@ struct ActivityPage: Model {
 struct Receipt: Model {
     let bytes: Int
 }
+
+/// What miles were spent for.
+struct Upgrade: Model {
+    let flight: String
+    let cabin: String
+}

@@ -13,6 +13,7 @@ enum ErrorMessage {
             nil
         // The person has closed the page.
         case _ where error.signInError == .declined: nil
+        case _ where error.signInError == .differentUser: "That was somebody else. Sign out first."
         case .authentication(.credentialNotProvided(cause: URLError.timedOut, _, _)), .authentication(.waitedTooLong):
             "The sign-in took too long. Please try again."
         case _ where error.isConnectivityFailure: "You seem to be offline. Please try again later."
