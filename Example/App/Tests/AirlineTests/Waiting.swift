@@ -11,3 +11,15 @@ func wait(until condition: @escaping @MainActor () -> Bool) async {
         await Task.yield()
     }
 }
+
+/// The values that an observed one has had, each noted when it is about to change.
+final class History<Value> {
+    private(set) var values: [Value] = []
+
+    init(of value: @escaping @MainActor () -> Value) { note(value) }
+
+    private func note(_ value: @escaping @MainActor () -> Value) {
+        // What is observed changes on the main actor, and calls this there.
+        values.append(withObservationTracking(value) { MainActor.assumeIsolated { self.note(value) } })
+    }
+}
