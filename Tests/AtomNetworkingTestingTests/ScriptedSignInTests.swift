@@ -158,7 +158,7 @@ struct ScriptedSignInTests {
         wire.authorizationServer.require(scope: "write", at: "/x")
         let signIn = SignIn(
             wire.client(scopes: ["openid"]), browser: wire.authorizationServer.browser, store: wire.tokenStore)
-        try await signIn.withStepUp(of: atom) { () throws(AtomError) in _ = try await atom.enqueue(Call()).resume() }
+        try await signIn.withStepUp(of: atom) { try await atom.enqueue(Call()).resume() }
         #expect(wire.requests.map(\.bearerToken) == ["A1", "A2"])
         #expect(wire.authorizationServer.counts.pages == 2 && wire.authorizationServer.counts.scopesRefused == 1)
         #expect(wire.tokenStore.stored?.scope?.split(separator: " ").contains("write") == true)
@@ -173,8 +173,7 @@ struct ScriptedSignInTests {
         let signIn = SignIn(
             wire.client(scopes: ["openid"]), browser: wire.authorizationServer.browser, store: wire.tokenStore)
         let error = await failure { () throws(AtomError) in
-            try await signIn.withStepUp(of: atom) { () throws(AtomError) in _ = try await atom.enqueue(Call()).resume()
-            }
+            _ = try await signIn.withStepUp(of: atom) { try await atom.enqueue(Call()).resume() }
         }
         #expect(error?.signInError == .differentUser)
         #expect(wire.tokenStore.stored?.accessToken == "A1")

@@ -68,7 +68,7 @@ struct LoopbackRequest {
     /// Whether a query has what each callback has (RFC 6749 §4.1.2).
     private static func isCallback(_ query: Substring) -> Bool {
         let names = query.split(separator: "&").map { $0.prefix { $0 != "=" } }
-        return names.contains("state") && (names.contains("code") || names.contains("error"))
+        return names.contains("code") || names.contains("error")
     }
 
     /// A query with nothing in it that a URL can't have (RFC 3986 §3.4).

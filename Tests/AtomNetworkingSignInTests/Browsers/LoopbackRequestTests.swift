@@ -17,7 +17,7 @@ struct LoopbackRequestTests {
     @Test("The callback is a GET of the redirect URI's path with a query")
     func callback() {
         #expect(get("/callback?code=a%20b&state=s") == .callback(query: "code=a%20b&state=s"))
-        #expect(get("/callback?a=?/") == .callback(query: "a=?/"))
+        #expect(get("/callback?error=?/") == .callback(query: "error=?/"))
         #expect(get("/callback?code=x", host: "LocalHost:4711") == .callback(query: "code=x"))
     }
 
@@ -30,7 +30,18 @@ struct LoopbackRequestTests {
         #expect(query == "code=a%7Cb%5Ec%7Bd%7D%60%22")
         let url = try #require(URL(string: "http://127.0.0.1:4711/callback?\(query)"))
         #expect(url.query(percentEncoded: false) == "code=a|b^c{d}`\"")
-        #expect(get("/callback?a=100%&b=%20%2&c=%") == .callback(query: "a=100%25&b=%20%252&c=%25"))
+        #expect(get("/callback?code=100%&b=%20%2&c=%") == .callback(query: "code=100%25&b=%20%252&c=%25"))
+    }
+
+    @Test("What another page of the web embeds is no callback, nor is a query without code and error")
+    func isNoCallback() {
+        #expect(get("/callback?x") == .badRequest)
+        #expect(get("/callback?state=s&codes=c") == .badRequest)
+        for (destination, isNavigation) in [("document", true), ("image", false), ("script", false), ("empty", false)] {
+            let found = answer(
+                "GET /callback?code=x HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nSec-Fetch-Dest: \(destination)\r\n\r\n")
+            #expect(found == (isNavigation ? .callback(query: "code=x") : .badRequest), "\(destination)")
+        }
     }
 
     @Test(

@@ -82,13 +82,19 @@ struct CodeExchangeTests {
         #expect(refusal.code == "invalid_grant")
     }
 
-    @Test("Without openid no ID token is needed, and none is checked")
-    func withoutIDToken() async throws {
+    @Test("An ID token that nobody has asked for is checked, too")
+    func unaskedIDToken() async throws {
         let client = try server.client(scopes: ["email"])
         let request = try await client.authorizationRequest(redirectURI: redirectURI)
-        server.changeClaims { $0 = [:] }
-        let tokens = try await client.credential(for: request, callback: try server.approve(request))
-        #expect(tokens.scope == "email")
+        server.changeClaims { $0["aud"] = "other" }
+        let callback = try server.approve(request)
+        let error = await #expect(throws: AtomError.self) {
+            _ = try await client.credential(for: request, callback: callback)
+        }
+        guard case .invalidIDToken? = error?.signInError else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
     }
 
     @Test("An ID token of another sign-in, or none, is refused")

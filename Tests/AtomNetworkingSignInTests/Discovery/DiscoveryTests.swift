@@ -310,13 +310,21 @@ struct DiscoveryTests {
         #expect(script.wire.requests.first?["Cookie"] == nil)
     }
 
-    @Test("A document is asked for again when it is no longer fresh", arguments: [false, true])
-    func caching(hasOwnCache: Bool) async throws {
-        // Nobody else has this issuer in the cache of the process.
+    @Test("What an app's own transport brings isn't kept for the process")
+    func ownTransport() async throws {
+        let document = ScriptedResponse.metadata(
+            of: "https://own.example", headerItems: ["Cache-Control": "max-age=60"])
+        let script = ScriptedMetadata(document, document, cache: nil)
+        for _ in 0..<2 { _ = try await script.discover("https://own.example").get() }
+        #expect(script.asked.count == 2)
+    }
+
+    @Test("A document is asked for again when it is no longer fresh")
+    func caching() async throws {
         let issuer = "https://cached.example"
         let document = ScriptedResponse.metadata(of: issuer, headerItems: ["Cache-Control": "max-age=60"])
         var script = ScriptedMetadata(document, document, cache: nil)
-        if hasOwnCache { script.configuration.cache = ResponseCache(memory: 1 << 20) }
+        script.configuration.cache = ResponseCache(memory: 1 << 20)
         let first = try await script.discover(issuer).get()
         script.wire.clock.advance(by: .seconds(59))
         #expect(try await script.discover(issuer).get() == first)

@@ -36,7 +36,7 @@ struct ScriptedMetadata {
         do {
             return .success(
                 try await ProtectedResource.discover(
-                    for: url, challenge: unauthorized.challenges.first, configuration: configuration))
+                    for: url, response: unauthorized, configuration: configuration))
         } catch {
             return .failure(error)
         }

@@ -246,7 +246,7 @@ struct ServerRequestTests {
                 #expect(secretsShown(by: error, of: secrets) == [])
             }
         }
-        #expect("\(try client(ScriptedTransport(), secret: secret).credential)".contains(secret) == false)
+        #expect("\(try client(ScriptedTransport(), secret: secret).clientCredential)".contains(secret) == false)
 
         // Too short to look like a token.
         let wire = ScriptedTransport()

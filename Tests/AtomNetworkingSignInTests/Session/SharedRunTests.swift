@@ -10,12 +10,12 @@ struct SharedRunTests {
 
     /// A sign-in that ends when the test says so, or is cancelled.
     private final class Page: Sendable {
-        private let stream = AsyncStream<Result<TokenCredential, AtomError>>.makeStream()
+        private let stream = AsyncStream<SharedRun.Outcome>.makeStream()
         let wasCancelled = AsyncStream<Void>.makeStream()
 
-        func finish(_ result: Result<TokenCredential, AtomError>) { stream.continuation.yield(result) }
+        func finish(_ result: SharedRun.Outcome) { stream.continuation.yield(result) }
 
-        func work() async -> Result<TokenCredential, AtomError> {
+        func work() async -> SharedRun.Outcome {
             await withTaskCancellationHandler {
                 for await result in stream.stream { return result }
                 return .failure(.cancelled(.notSent))
@@ -38,17 +38,30 @@ struct SharedRunTests {
         #expect(run.join(for: nil) == nil)
     }
 
-    @Test("A service is told of the result only where no session waits for it")
-    func atomToTell() async throws {
+    @Test("It knows who has to be told of the result")
+    func listeners() async throws {
         let run = SharedRun()
         _ = run.join(for: Atom())
-        #expect(run.atomToTell != nil)
+        #expect(run.listeners.atom != nil && !run.listeners.isOfSession)
         let ticket = try #require(run.join(for: nil))
-        #expect(run.atomToTell == nil)
+        #expect(run.listeners.atom != nil && run.listeners.isOfSession)
         let leaving = Task { await run.outcome(of: ticket) }
         leaving.cancel()
         _ = await leaving.value
-        #expect(run.atomToTell != nil, "the session's call has gone")
+        #expect(!run.listeners.isOfSession, "the session's call has gone")
+    }
+
+    @Test("Who only watches hears when it is over, and takes no part in it")
+    func watchers() async throws {
+        let (run, page) = (SharedRun(), Page())
+        let ticket = try #require(run.join(for: nil))
+        run.begin { await page.work() }
+        let watching = Task { await run.isOver() }
+        let leaving = Task { await run.outcome(of: ticket) }
+        leaving.cancel()
+        _ = await leaving.value
+        await watching.value
+        await run.isOver()
     }
 
     @Test("One who is cancelled leaves at once, and the others wait on")

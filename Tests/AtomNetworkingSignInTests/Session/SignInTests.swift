@@ -62,9 +62,7 @@ struct SignInTests {
         /// Makes a request with what the server may demand for it, and returns its error.
         func callWithStepUp(_ route: URLPath = .literal("/x")) async -> AtomError? {
             do throws(AtomError) {
-                try await signIn.withStepUp(of: atom) { () throws(AtomError) in
-                    _ = try await atom.enqueue(Call(route: route)).resume()
-                }
+                try await signIn.withStepUp(of: atom) { try await atom.enqueue(Call(route: route)).resume() }
                 return nil
             } catch {
                 return error
@@ -244,10 +242,136 @@ struct SignInTests {
         service.wire.add(demand, demand, .status(204))
         #expect(await service.callWithStepUp()?.response?.statusCode == 403, "nobody knows what to ask for")
         #expect(service.server.counts.pages == 1)
-        try await service.signIn.withStepUp(of: service.atom, scopes: ["write"]) { () throws(AtomError) in
+        try await service.signIn.withStepUp(of: service.atom, scopes: ["write"]) {
             try await service.atom.enqueue(Call()).resume()
         }
         #expect(service.wire.tokenStore.stored?.scope == "openid write")
+    }
+
+    @Test("The person is asked once for the same scopes, also if the server goes on demanding them")
+    func demandedAgain() async throws {
+        let service = Service()
+        let demand = ScriptedResponse.status(
+            403, headerItems: ["WWW-Authenticate": #"Bearer error="insufficient_scope", scope="a""#])
+        service.wire.add(demand, demand, demand)
+        #expect(await service.callWithStepUp()?.response?.statusCode == 403)
+        #expect(await service.callWithStepUp()?.response?.statusCode == 403)
+        #expect(service.server.counts.pages == 2, "the first sign-in, and one for more")
+    }
+
+    @Test("What one person has declined, the next one is asked for, and not for what the first one had")
+    func nextPerson() async throws {
+        let service = Service(2)
+        service.server.require(scope: "write", at: "/x")
+        service.server.require(scope: "admin", at: "/z")
+        #expect(await service.callWithStepUp(.literal("/z")) == nil)
+        service.server.nextPage(.declined)
+        #expect(await service.callWithStepUp()?.response?.statusCode == 403)
+        try await service.atom.signOut()
+        service.server.subject = "grace"
+        try await service.signIn.signIn(to: service.atom)
+        #expect(await service.callWithStepUp() == nil)
+        #expect(service.wire.tokenStore.stored?.scope == "openid write")
+    }
+
+    @Test("After a restart a step asks for what is stored, too")
+    func restart() async throws {
+        let first = Service(1)
+        first.server.require(scope: "write", at: "/x")
+        first.server.require(scope: "admin", at: "/z")
+        #expect(await first.callWithStepUp() == nil)
+        let second = Service(1, wire: first.wire)
+        #expect(await second.callWithStepUp(.literal("/z")) == nil)
+        #expect(first.wire.tokenStore.stored?.scope == "openid write admin")
+    }
+
+    @Test("Two demands at once show one page after the other, and nothing of either is lost")
+    func twoDemands() async throws {
+        let service = Service(3)
+        #expect(await service.call(.literal("/y")) == nil)
+        service.server.require(scope: "write", at: "/x")
+        service.server.require(scope: "admin", at: "/z")
+        service.server.holdPages()
+        let one = Task { await service.callWithStepUp() }
+        #expect(await service.wire.idle(until: { service.server.counts.pages == 2 }))
+        let two = Task { await service.callWithStepUp(.literal("/z")) }
+        await service.wire.settle()
+        #expect(service.server.counts.pages == 2)
+        service.server.releasePages()
+        #expect(await one.value == nil)
+        #expect(await two.value == nil)
+        #expect(service.server.counts.pages == 3)
+        #expect(service.wire.tokenStore.stored?.scope == "openid write admin")
+    }
+
+    @Test("Another way to sign in is demanded of the server's page, and no token is refreshed for it (RFC 9470)")
+    func anotherWay() async throws {
+        let service = Service(1)
+        #expect(await service.call(.literal("/y")) == nil)
+        service.wire.add(
+            .status(
+                401,
+                headerItems: [
+                    "WWW-Authenticate": #"Bearer error="insufficient_user_authentication", acr_values="gold""#
+                ]), .status(204))
+        #expect(await service.callWithStepUp() == nil)
+        #expect(service.server.counts.refreshes == 0)
+        #expect(service.wire.requests.map(\.bearerToken) == ["A1", "A1", "A2"])
+        let pushed = service.server.requests.filter { $0.path == "/par" }
+        #expect(pushed.map { $0.form("acr_values") } == [nil, "gold"])
+    }
+
+    @Test("A request that was sent before somebody signed in for more shows no second page")
+    func lateDemand() async throws {
+        let service = Service(3)
+        #expect(await service.call(.literal("/y")) == nil)
+        service.server.require(scope: "write", at: "/x")
+        let answers = Guarded(0)
+        // The first request has its 403, and before it asks another one has signed in.
+        try await service.signIn.withStepUp(of: service.atom) {
+            let count = answers.withLock { count in
+                count += 1
+                return count
+            }
+            do {
+                try await service.atom.enqueue(Call()).resume()
+            } catch {
+                if count == 1 { #expect(await service.callWithStepUp() == nil) }
+                throw error
+            }
+        }
+        #expect(service.server.counts.pages == 2)
+    }
+
+    // MARK: Somebody else
+
+    @Test("Who signs in on a page that a request has opened doesn't go on with another person's session")
+    func somebodyElseOnThePage() async throws {
+        let service = Service(2)
+        #expect(await service.call() == nil)
+        service.server.endSessions()
+        service.server.subject = "grace"
+        #expect(await service.call()?.signInError == .differentUser)
+        // The button begins a session of hers.
+        try await service.signIn.signIn(to: service.atom)
+        #expect(await service.call() == nil)
+        let stored = try IDToken(#require(service.wire.tokenStore.stored?.idToken))
+        #expect(stored.subject == "grace")
+    }
+
+    @Test("A person who signs in for more writes over nobody who has signed in elsewhere meanwhile")
+    func somebodyElseElsewhere() async throws {
+        let service = Service(1)
+        #expect(await service.call(.literal("/y")) == nil)
+        service.server.require(scope: "write", at: "/x")
+        service.server.holdPages()
+        let call = Task { await service.callWithStepUp() }
+        #expect(await service.wire.idle(until: { service.server.counts.pages == 2 }))
+        let other = service.server.signIn()
+        try await service.wire.tokenStore.save(other)
+        service.server.releasePages()
+        #expect(isSignedOut(await call.value))
+        #expect(service.wire.tokenStore.stored == other)
     }
 
     @Test("A second step asks for what the first one has brought, too")
@@ -284,6 +408,53 @@ struct SignInTests {
         service.wire.add(demand("a"), demand("b"), demand("c"))
         #expect(await service.callWithStepUp()?.response?.statusCode == 403)
         #expect(service.server.counts.pages == 3)
+    }
+
+    // MARK: On another device
+
+    @Test("A request shows a code for another device, and waits until the person has approved")
+    func device() async throws {
+        let wire = ScriptedTransport()
+        wire.add(.status(204))
+        let client = wire.client(scopes: ["openid"])
+        let shown = Guarded<[String]>([])
+        let signIn = SignIn(client, store: wire.tokenStore) { authorization in
+            shown.withLock { $0.append(authorization.userCode) }
+        }
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .bearer(client.authentication(store: wire.tokenStore, signIn: signIn)),
+            timeout: ServiceTimeout(request: 30, resource: 600))
+        wire.install(in: &configuration)
+        let atom = Atom(serviceConfiguration: configuration)
+        let request = Task { try await atom.enqueue(Call()).resume() }
+        await wire.clock.waitForAlarm(within: .seconds(6))
+        wire.authorizationServer.approveDevices()
+        await wire.advance(by: .seconds(6))
+        _ = try await request.value
+        #expect(shown.withLock { $0 } == ["CODE-1"])
+        #expect(wire.requests.map(\.bearerToken) == ["A1"])
+    }
+
+    // MARK: What is shown
+
+    @Test("The log has no code, state or verifier of a sign-in")
+    func log() async throws {
+        let lines = Guarded<[String]>([])
+        let wire = ScriptedTransport()
+        var client = wire.client(scopes: ["openid"])
+        client.configuration.isLogEnabled = true
+        client.configuration.logHandler = { line in lines.withLock { $0.append(line) } }
+        let signIn = SignIn(client, browser: wire.authorizationServer.browser, store: wire.tokenStore)
+        let credential = try await signIn.credential(replacing: nil)
+        let text = lines.withLock { $0.joined(separator: "\n") }
+        #expect(text.contains("/token"))
+        let sent = wire.authorizationServer.requests.flatMap { request in
+            ["code", "code_verifier", "state", "nonce", "code_challenge", "request_uri"].compactMap { request.form($0) }
+        }
+        #expect(!sent.isEmpty)
+        for secret in sent + [credential.accessToken, credential.refreshToken] where secret.count > 2 {
+            #expect(!text.contains(secret), "\(secret)")
+        }
     }
 
     // MARK: Several processes

@@ -111,6 +111,24 @@ import Testing
         #expect(await call.status() == 200)
     }
 
+    @Test func afterARefreshAServerMayWantItsNonceOnceMore() async throws {
+        let session = try session(FakeProof(), Self.credential(0))
+        let call = session.call()
+        await session.transport.exchange(0).answer(status: 401, headers: Self.nonceChallenge)
+        await session.transport.exchange(1).answer(status: 401)
+        Self.grant(await session.refresh(), 1)
+        await session.transport.exchange(3).answer(status: 401, headers: Self.nonceChallenge)
+        await session.transport.exchange(4).answer()
+        #expect(await call.status() == 200)
+        #expect(session.refreshes.count == 1)
+    }
+
+    @Test func aBoundCredentialIsNotUsedWithoutItsKey() async throws {
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(Self.credential(0)))
+        #expect(await session.call().error()?.situation == .signInRequired)
+        #expect(session.transport.exchanges.isEmpty)
+    }
+
     @Test func aTokenEndpointThatWantsItsNonceGetsItOnce() async throws {
         let store = InMemoryTokenCredentialStore(Self.credential(0, life: 0))
         let proof = FakeProof()
@@ -231,7 +249,7 @@ import Testing
         #expect(await call.status() == 200)
     }
 
-    @Test func whoWaitsForARefreshGoesOnWithThemAndItsResultIsDropped() async throws {
+    @Test func itWaitsForARefreshThatHasTheStore() async throws {
         let store = RecordingTokenCredentialStore(.issued(0))
         let session = try SessionFixture(store: store)
         let response = try await refusedResponse(session, at: 0)
@@ -239,18 +257,117 @@ import Testing
         await session.transport.exchange(1).answer(status: 401)
         let refresh = await session.refresh()
         async let signedIn: Void = session.atom.signIn(with: more, continuing: response)
+        refresh.grant(1)
         let retry = await session.transport.exchange(3)
-        #expect(retry.token == "A7")
         retry.answer()
         #expect(await waiting.status() == 200)
-        refresh.grant(1)
         try await signedIn
-        #expect(store.stored?.accessToken == "A7")
+        #expect(store.writes.map(\.?.accessToken) == ["A1", "A7"])
         let call = session.call()
         let exchange = await session.transport.exchange(4)
         #expect(exchange.token == "A7")
         exchange.answer()
         #expect(await call.status() == 200)
+    }
+
+    @Test func aRefreshOfAVariableIsDropped() async throws {
+        let session = try SessionFixture()
+        let response = try await refusedResponse(session, at: 0)
+        let waiting = session.call()
+        await session.transport.exchange(1).answer(status: 401)
+        let refresh = await session.refresh()
+        try await session.atom.signIn(with: more, continuing: response)
+        let retry = await session.transport.exchange(3)
+        #expect(retry.token == "A7")
+        retry.answer()
+        #expect(await waiting.status() == 200)
+        refresh.grant(1)
+        let call = session.call()
+        let exchange = await session.transport.exchange(4)
+        #expect(exchange.token == "A7")
+        exchange.answer()
+        #expect(await call.status() == 200)
+        #expect(session.tokens.tokenCredential == more)
+    }
+
+    @Test func requestsWaitUntilTheTokensAreStored() async throws {
+        let store = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: store)
+        let response = try await refusedResponse(session, at: 0)
+        store.holdWrites()
+        let signedIn = Task { try await session.atom.signIn(with: more, continuing: response) }
+        #expect(await eventually { session.atom.manager.session?.gate.with { $0.isStoring } == true })
+        let waiting = session.call()
+        #expect(session.sent.count == 1)
+        store.releaseWrites()
+        try await signedIn.value
+        let exchange = await session.transport.exchange(1)
+        #expect(exchange.token == "A7")
+        exchange.answer()
+        #expect(await waiting.status() == 200)
+    }
+
+    @Test func twoInARowAreBothStored() async throws {
+        let store = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: store)
+        let response = try await refusedResponse(session, at: 0)
+        async let first: Void = session.atom.signIn(with: more, continuing: response)
+        async let second: Void = session.atom.signIn(with: .issued(8), continuing: response)
+        _ = try await (first, second)
+        #expect(store.stored == session.atom.manager.session?.gate.with { $0.held?.credential })
+        #expect(store.writes.count == 2)
+    }
+
+    @Test func whoHasSignedInElsewhereIsNotWrittenOver() async throws {
+        let store = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: store)
+        let response = try await refusedResponse(session, at: 0)
+        try await store.save(.issued(3))
+        await #expect(throws: AtomError.self) { try await session.atom.signIn(with: more, continuing: response) }
+        #expect(store.stored == .issued(3))
+        let call = session.call()
+        let exchange = await session.transport.exchange(1)
+        #expect(exchange.token == "A3")
+        exchange.answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func whatCanNotBeStoredIsUsedAndSaidSo() async throws {
+        let store = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: store)
+        let response = try await refusedResponse(session, at: 0)
+        store.saveError = DiskFailure()
+        do {
+            try await session.atom.signIn(with: more, continuing: response)
+            Issue.record("it isn't stored")
+        } catch {
+            guard case .authentication(.credentialNotStored) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        let call = session.call()
+        let exchange = await session.transport.exchange(1)
+        #expect(exchange.token == "A7")
+        exchange.answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test(arguments: [
+        #"Bearer error="insufficient_user_authentication", acr_values="gold""#,
+        #"Bearer error="insufficient_scope", scope="a""#,
+    ])
+    func a401ThatDemandsMoreCondemnsNoToken(challenge: String) async throws {
+        let session = try SessionFixture()
+        let call = session.call()
+        await session.transport.exchange(0).answer(status: 401, headers: [("WWW-Authenticate", challenge)])
+        #expect(await call.error()?.response?.statusCode == 401)
+        #expect(session.refreshes.isEmpty)
+        let next = session.call()
+        let exchange = await session.transport.exchange(1)
+        #expect(exchange.token == "A0")
+        exchange.answer()
+        #expect(await next.status() == 200)
     }
 
     @Test func afterASignOutOrAnotherSignInNothingIsKept() async throws {

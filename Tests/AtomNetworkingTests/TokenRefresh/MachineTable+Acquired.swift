@@ -81,7 +81,7 @@ extension MachineTable {
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: nothing → storing
           signed out: announce signed out → signed out
         acquiring instead of a rejected one, w waits
           asked: wait → refreshing, waiting: w n
@@ -99,7 +99,7 @@ extension MachineTable {
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → refreshing
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: nothing → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           the refresh found the same: go on with  → refreshing, waiting: w
           the refresh found a newer one: stop, release, announce changed → a5 good, releasing, waiting: w
@@ -123,7 +123,7 @@ extension MachineTable {
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → refreshing
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: nothing → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           the refresh found the same: go on with  → refreshing, waiting: w
           the refresh found a newer one: stop, release, announce changed → a5 good, releasing, waiting: w

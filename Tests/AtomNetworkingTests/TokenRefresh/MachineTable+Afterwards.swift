@@ -11,7 +11,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
         backing off until 10, w waits
           asked: wait, wake at 10 → backing off until 10, waiting: w n
@@ -25,7 +25,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
         back-off is over, w waits
           asked: wait, refresh 2 with r1 for n → refreshing, waiting: w n
@@ -39,7 +39,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
         ended
           asked: refuse: rejected → ended: rejected
@@ -52,7 +52,7 @@ extension MachineTable {
           observed another refresh token: nothing → a1 rejected
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
         signed out
           asked: refuse: missing, announce stale store → signed out
@@ -80,7 +80,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           the refresh token was replaced: write r9 → backing off until 10, waiting: w
           refresh abandoned: refresh 2 with r1 for w → refreshing, waiting: w

@@ -13,7 +13,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: nothing → storing
           signed out: announce signed out → signed out
         refreshing in a store, w waits
           asked: wait → refreshing, waiting: w n
@@ -31,7 +31,7 @@ extension MachineTable {
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → refreshing
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: nothing → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           the refresh found the same: go on with r1 → refreshing, waiting: w
           the refresh found a newer one: stop, release, announce changed → a5 good, releasing, waiting: w
@@ -51,7 +51,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → storing
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: nothing → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           not stored: release, announce not stored, announce refreshed → a2 good, releasing, waiting: w
         loading before the end, w waits
@@ -65,7 +65,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: nothing → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           loaded: refresh 1 with r1 for w → refreshing, waiting: w
           loaded nothing: refuse w: signed out, announce signed out → signed out
@@ -83,7 +83,7 @@ extension MachineTable {
           observed another refresh token: nothing → a1 rejected
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: nothing → storing
           signed out: announce signed out → signed out
           looked up nothing: announce signed out → signed out
         loading after the end, w waits
@@ -97,7 +97,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: nothing → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           loaded: refuse w: rejected → ended: rejected
           loaded nothing: refuse w: signed out, announce signed out → signed out

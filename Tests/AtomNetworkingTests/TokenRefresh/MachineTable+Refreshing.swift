@@ -18,7 +18,7 @@ extension MachineTable {
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → refreshing
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           the refresh found the same: go on with r1 → refreshing, waiting: w
           the refresh found a newer one: stop, release, announce changed → a5 good, releasing, waiting: w
@@ -44,7 +44,7 @@ extension MachineTable {
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → refreshing
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           the refresh found the same: go on with r1 → refreshing, waiting: w
           the refresh found a newer one: stop, release, announce changed → a5 good, releasing, waiting: w
@@ -68,7 +68,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → a1 good
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           refresh abandoned: refresh 2 with r7 for w → refreshing, waiting: w
         storing, w waits
@@ -82,7 +82,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out
           signed in: refuse w: signed out, announce signed in → a5 good
           signed in with the same: refuse w: signed out, announce signed in → storing
-          signed in for more: release, announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out
           not stored: release, announce not stored, announce refreshed → a2 good, releasing, waiting: w
         refreshing in leeway, silent
@@ -101,7 +101,7 @@ extension MachineTable {
           observed another refresh token: nothing → refreshing outdated
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → refreshing silently
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
           the refresh found the same: stop → a1 good
           the refresh found a newer one: stop, announce changed → a5 good

@@ -47,7 +47,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
         good, w is being released
           asked: wait → a2 good, releasing, waiting: w n
@@ -63,7 +63,7 @@ extension MachineTable {
           observed an empty one: refuse w: signed out, announce signed out → signed out, releasing
           signed in: refuse w: signed out, announce signed in → a5 good, releasing
           signed in with the same: refuse w: signed out, announce signed in → a2 good, releasing
-          signed in for more: announce refreshed → a5 good, releasing, waiting: w
+          signed in for more: set a5 → storing, releasing, waiting: w
           signed out: refuse w: signed out, announce signed out → signed out, releasing
         in leeway
           asked: wait, refresh 1 with r1 for n, wake at 3590 → refreshing, waiting: n
@@ -78,7 +78,7 @@ extension MachineTable {
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
         in leeway, a refresh has failed
           asked: go → a1 good
@@ -92,7 +92,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
         expired
           asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
@@ -106,7 +106,7 @@ extension MachineTable {
           observed a later expiry: nothing → a1 good
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
         rejected
           asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
@@ -118,7 +118,7 @@ extension MachineTable {
           observed an empty one: announce signed out → signed out
           signed in: announce signed in → a5 good
           signed in with the same: announce signed in → a1 good
-          signed in for more: announce refreshed → a5 good
+          signed in for more: set a5 → storing
           signed out: announce signed out → signed out
         """
 }
