@@ -154,9 +154,12 @@ final class RequestableQueueManager: Sendable {
         // RFC 6750 §3.1 has a 401 for it.
         if head.statusCode == 403, head.headerFields.hasChallenge(error: "invalid_token") { return .rejected }
         // Another token of the same sign-in would not do (RFC 9470 §3, RFC 6750 §3.1).
-        if head.statusCode == 401, head.headerFields.hasChallenge(error: "insufficient_user_authentication")
-            || head.headerFields.hasChallenge(error: "insufficient_scope")
-        { return .accepted }
+        if head.statusCode == 401,
+            head.headerFields.hasChallenge(error: "insufficient_user_authentication")
+                || head.headerFields.hasChallenge(error: "insufficient_scope")
+        {
+            return .accepted
+        }
         let verdicts = tokenRejections.map { $0.verdict(head.statusCode, head.headerFields) }
         if verdicts.contains(true) { return .rejected }
         return verdicts.contains(nil) ? .byBody : .byStatus

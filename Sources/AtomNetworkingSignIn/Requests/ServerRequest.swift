@@ -132,8 +132,8 @@ struct ServerRequest: Sendable {
             let code = members.error, !code.isEmpty
         else { return nil }
         let secrets =
-            form.filter { !Self.harmless.contains($0.name) }.map(\.value) + [client.clientCredential.secret].compactMap { $0 }
-            + authorization.map { String($0.value.dropFirst(6)) }
+            form.filter { !Self.harmless.contains($0.name) }.map(\.value)
+            + [client.clientCredential.secret].compactMap { $0 } + authorization.map { String($0.value.dropFirst(6)) }
         return OAuthError(code: code, explanation: members.explanation, uri: members.uri, hiding: secrets)
     }
 

@@ -183,7 +183,7 @@ import Testing
     @Test func aProofThatCanNotBeMadeFailsTheRequestAndNothingIsSent() async throws {
         struct BrokenKey: Error {}
         struct Broken: TokenProof {
-                let keyThumbprint = "key"
+            let keyThumbprint = "key"
             func sign(_ request: inout SignableRequest) throws { throw BrokenKey() }
             func received(_ response: AtomResponse) -> Bool { false }
         }
@@ -200,7 +200,7 @@ import Testing
     @Test func aProofOfARefreshThatCanNotBeMadeFailsTheRefresh() async throws {
         struct BrokenKey: Error {}
         struct Broken: TokenProof {
-                let keyThumbprint = "key"
+            let keyThumbprint = "key"
             func sign(_ request: inout SignableRequest) throws { throw BrokenKey() }
             func received(_ response: AtomResponse) -> Bool { false }
         }
