@@ -9,10 +9,7 @@ nonisolated struct PageBrowser: AuthorizationBrowser {
     /// The button that the person presses.
     var action = "sign-in"
 
-    // `@concurrent`, as the protocol's module has it without the option NonisolatedNonsendingByDefault.
-    func authorize(
-        _ page: @concurrent @escaping @Sendable (_ redirectURI: String) async throws -> URL
-    ) async throws -> URL {
+    func authorize(_ page: @escaping Page) async throws -> URL {
         var configuration = ServiceConfiguration()
         // The last redirect leads to the app.
         configuration.redirectLimit = nil

@@ -23,10 +23,8 @@ public struct AirlineService {
         _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) {
         let signIn = SignIn(client, browser: browser, store: store)
-        var bearer = client.authentication(store: store, signIn: signIn)
-        // A refresh may take as long as a request may, unless this says less.
-        bearer.deadline = .seconds(30)
-        var configuration = ServiceConfiguration(authenticationMethod: .bearer(bearer))
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .bearer(client.authentication(store: store, signIn: signIn)))
         // A request that waits for the page waits for a person.
         configuration.timeout = ServiceTimeout(request: 30, resource: 900)
         change(&configuration)

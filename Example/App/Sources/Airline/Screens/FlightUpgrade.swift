@@ -29,8 +29,8 @@ public final class FlightUpgrade {
             do throws(AtomError) {
                 upgrade = try await request.resume(expecting: Upgrade.self)
             } catch {
-                // `withStepUp(of:_:)` does this for requests that go out by themselves. It doesn't show a page that was
-                // declined before, but here the person has pressed a button.
+                // `withStepUp(of:scopes:_:)` does this for requests that go out by themselves. It asks once for the
+                // same scopes, but here the person has pressed a button.
                 guard let challenge = ScopeChallenge(error) else { throw error }
                 try await service.signIn.signIn(to: service.atom, for: challenge)
                 upgrade = try await request.resume(expecting: Upgrade.self)
