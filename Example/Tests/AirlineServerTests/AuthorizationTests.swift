@@ -184,6 +184,26 @@ import Testing
         }
     }
 
+    @Test("a password is no consent to spend miles, and a client without a person gets no ID token")
+    func scopesWithoutAPage() async throws {
+        try await run { visitor in
+            var form: [QueryItem] = [
+                "grant_type": "password", "username": "ada", "password": "lovelace",
+                "scope": "openid profile miles:spend",
+            ]
+            let member = try await visitor.token(form)
+            #expect(member["scope"] == "profile" && member["id_token"].isEmpty)
+            form[3] = QueryItem(name: "scope", value: "miles:spend")
+            #expect(try await visitor.token(form)["error"] == "invalid_scope")
+            let client: [QueryItem] = [
+                "grant_type": "client_credentials", "client_id": "atom-example", "client_secret": "example-secret",
+                "scope": "openid bookings",
+            ]
+            let machine = try await visitor.send("POST", "/oauth/token", form: client)
+            #expect(machine["scope"] == "bookings" && machine["id_token"].isEmpty)
+        }
+    }
+
     @Test(
         "the metadata names this server",
         arguments: ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"])

@@ -18,15 +18,16 @@ enum Scope: String, CaseIterable {
 }
 
 extension Set<Scope> {
-    /// The scopes of a request; none means the usual ones.
-    init(_ text: String?) throws(OAuthRefusal) {
+    /// The scopes of a request, as far as it may have them; none means the usual ones.
+    init(_ text: String?, of allowed: Set<Scope> = Set(Scope.allCases)) throws(OAuthRefusal) {
         self = Scope.usual
         guard let words = text?.split(separator: " "), !words.isEmpty else { return }
         let scopes = words.map { Scope(rawValue: String($0)) }
         guard !scopes.contains(nil) else {
             throw OAuthRefusal("invalid_scope", "The scopes are \(Set(Scope.allCases).text).")
         }
-        self = Set(scopes.compactMap(\.self))
+        self = Set(scopes.compactMap(\.self)).intersection(allowed)
+        guard !isEmpty else { throw OAuthRefusal("invalid_scope", "This grant has only \(allowed.text).") }
     }
 
     /// As it is sent.

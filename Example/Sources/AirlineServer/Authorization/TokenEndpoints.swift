@@ -63,13 +63,15 @@ struct TokenEndpoints {
                 guard let user = AirlineServer.user(of: request) else {
                     throw OAuthRefusal("invalid_grant", "The user name or the password is wrong.")
                 }
-                return signIn(user, try Set(request.form("scope")))
+                // More needs the person's consent, on the page.
+                return signIn(user, try Set(request.form("scope"), of: Scope.usual))
             case "client_credentials":
                 guard client.secret != nil else {
                     throw OAuthRefusal("unauthorized_client", "Only a client with a secret can use this grant.")
                 }
-                // RFC 6749 §4.4.3: no refresh token.
-                return signIn(client.id, try Set(request.form("scope")), isRefreshable: false)
+                // No person, and so no ID token. RFC 6749 §4.4.3: no refresh token.
+                let scopes = try Set(request.form("scope"), of: Set(Scope.allCases).subtracting([.openid]))
+                return signIn(client.id, scopes, isRefreshable: false)
             case "refresh_token":
                 return TokenResponse(
                     try state.refresh(request.form("refresh_token") ?? "", client, key: key), key: key)
