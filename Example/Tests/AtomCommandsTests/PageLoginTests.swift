@@ -59,12 +59,13 @@ import Testing
     @Test("ten logins at once open one page, and all say who has signed in")
     func ten() async throws {
         try await run { server in
+            let lock = file.signInLock(of: .init(server: server.baseURL, clientID: "atom-app"))
             let runs = try await withThrowingTaskGroup(of: Run.self) { group in
                 for _ in 0..<10 {
                     group.addTask {
                         try await Run(["login", "--server", server.baseURL, "--session-file", file.url.path]) { page in
                             // The user takes longer than the others need until they wait.
-                            while openings(of: file.signInLock) < 10 { try? await Task.sleep(for: .milliseconds(10)) }
+                            while openings(of: lock) < 10 { try? await Task.sleep(for: .milliseconds(10)) }
                             return await PageUser.ada.open(page)
                         }
                     }
@@ -73,6 +74,54 @@ import Testing
             }
             #expect(runs.allSatisfy { $0.status == .success && $0.notes.contains("as ada") })
             #expect(server.counters.pages == 1 && server.counters.signIns == 1)
+        }
+    }
+
+    @Test("logins at two servers don't wait for each other, and each has its own tokens")
+    func two() async throws {
+        try await run { server in
+            try await AirlineServer.run { other in
+                #expect(try await atom("login", "--server", server.baseURL).status == .success)
+                let login = ["login", "--server", other.baseURL, "--session-file", file.url.path]
+                let run = try await Run(login) { page in
+                    // Until somebody has signed in, the old session goes on.
+                    let before = try? await atom("whoami")
+                    #expect(before?.output == "ada (gold, 48213 miles) at \(server.baseURL)\n")
+                    let meanwhile = try? await atom("login", "--server", server.baseURL)
+                    #expect(meanwhile?.status == .success)
+                    return await PageUser.grace.open(page)
+                }
+                #expect(run.status == .success)
+                let whoami = try await atom("whoami")
+                #expect(whoami.output.hasPrefix("grace") && whoami.output.hasSuffix("at \(other.baseURL)\n"))
+                #expect(server.counters.pages == 2 && other.counters.pages == 1)
+                #expect(server.counters.apiRequestsWithDeadToken == 0 && other.counters.apiRequestsWithDeadToken == 0)
+            }
+        }
+    }
+
+    @Test("a session that can't be stored is none, and says so")
+    func notStored() async throws {
+        try await run { server in
+            let login = ["login", "--server", server.baseURL, "--session-file", file.url.path]
+            let run = try await Run(login) { page in
+                // Nothing can be written any more.
+                let nobody = URL(fileURLWithPath: "/dev/null")
+                try? FileManager.default.removeItem(at: file.url)
+                try? FileManager.default.createSymbolicLink(at: file.url, withDestinationURL: nobody)
+                return await PageUser.ada.open(page)
+            }
+            #expect(run.status == .fileFailed && run.notes.contains(file.url.path))
+        }
+    }
+
+    @Test("a login always asks for openid, by which an upgrade knows who goes on")
+    func scope() async throws {
+        try await run { server async throws in
+            #expect(try await atom("login", "--server", server.baseURL, "--scope", "profile").status == .success)
+            #expect(try await file.store().load()?.scope == "openid profile")
+            #expect(try await atom("upgrade", "AS100").status == .success)
+            #expect(try await file.store().load()?.scope == "openid profile miles:spend")
         }
     }
 

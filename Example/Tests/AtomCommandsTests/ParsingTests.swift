@@ -42,7 +42,8 @@ import Testing
         "request GET http://localhost/ --header nonsense", "request GET http://localhost/ --basic ada",
         "request GET http://localhost/ --session --basic a:b", "request GET http://localhost/ --session-file x",
         "request POST http://localhost/ --json {} --body x", "request GET http://localhost/ --offline",
-        "login --password", "login --user ada --device", "login --user ada --dpop", "upgrade",
+        "login --password", "login --user ada --device", "login --user ada --dpop", "login --user ada --scope profile",
+        "upgrade",
     ])
     func wrongArgumentsEndWith64(line: String) throws {
         let error = try #require(throws: (any Error).self) {

@@ -43,8 +43,8 @@ struct LoginCommand: StatusCommand {
     @Option(help: .init("The user name, for a sign-in with a password.", valueName: "name"))
     var user: String?
 
-    @Option(help: .init("What is asked for; with openid the server says who has signed in.", valueName: "scopes"))
-    var scope = "openid profile bookings"
+    @Option(help: .init("What is asked for besides openid (default: profile bookings)", valueName: "scopes"))
+    var scope: String?
 
     @Flag(name: .customLong("dpop"), help: "Bind the tokens to a key of this device (RFC 9449).")
     var isBound = false
@@ -56,8 +56,9 @@ struct LoginCommand: StatusCommand {
 
     func validate() throws {
         guard !password || user != nil else { throw ValidationError("--password requires --user.") }
-        guard user == nil || (!device && !isBound) else {
-            throw ValidationError("--device and --dpop are for a sign-in on a page, and --user is for one without.")
+        guard user == nil || (!device && !isBound && scope == nil) else {
+            throw ValidationError(
+                "--device, --dpop and --scope are for a sign-in on a page, and --user is for one without.")
         }
     }
 
@@ -88,7 +89,8 @@ struct LoginCommand: StatusCommand {
                 ) { await ask("Password of \(user): ") }
                 let credential: TokenCredential
                 (credential, member) = try await signIn(by: login)
-                try await keep(credential, for: profile, in: file, replacing: old)
+                try await Self.keep(credential, for: profile, in: file)
+                await old.end(for: credential)
             } else {
                 if isBound { profile.keyPath = try makeKey(for: file) }
                 member = try await signInOnPage(of: profile, in: file, replacing: old, on: console)
@@ -169,32 +171,45 @@ struct LoginCommand: StatusCommand {
         }
     }
 
-    /// Stores the new session, and ends the old one.
-    private func keep(
-        _ credential: TokenCredential, for profile: SessionFile.Profile, in file: SessionFile, replacing old: Old
+    /// Stores the new session.
+    private static func keep(
+        _ credential: TokenCredential, for profile: SessionFile.Profile, in file: SessionFile
     ) async throws {
-        if old.credential != nil, old.profile?.server != profile.server {
-            // The tokens of one server must never be used for another one.
+        if file.profile() != profile {
+            // The tokens of one server must never be used for another one, also not by a command that runs meanwhile.
             try await file.store().save(nil)
+            try file.save(profile)
         }
-        try file.save(profile)
         try await profile.atom(file.store()).signIn(with: credential)
-        await old.end(for: credential)
     }
 
     /// Signs in on the server's page, or finds that another process has just done so.
     private func signInOnPage(
         of profile: SessionFile.Profile, in file: SessionFile, replacing old: Old, on console: Console
     ) async throws -> Member {
+        let words = (scope ?? "profile bookings").split(separator: " ").map(String.init)
+        // By the ID token an upgrade knows who goes on with the session.
+        let scopes = ["openid"] + words.filter { $0 != "openid" }
         let page = try await PageSignIn(
-            to: profile, in: file, scopes: scope.split(separator: " ").map(String.init), isOnDevice: device,
-            on: console)
+            to: profile, in: file, scopes: scopes, isOnDevice: device,
+            keepingIn: NewSession { try await Self.keep($0, for: profile, in: file) }, on: console)
         try await page.signIn.signIn(to: page.atom)
-        // Until then the tokens are used by nobody: their file says of which server they are.
-        try file.save(profile)
         await old.end(for: try await file.store().load())
-        return try await page.atom.enqueue(AccountEndpoint.account(try profile.airline()))
+        return try await profile.atom(file.store()).enqueue(AccountEndpoint.account(try profile.airline()))
             .resume(expecting: Member.self)
+    }
+
+    /// Takes the tokens of a sign-in while other processes still wait for it.
+    private final class NewSession: TokenCredentialStore {
+        private let keep: @Sendable (TokenCredential) async throws -> Void
+
+        init(_ keep: @escaping @Sendable (TokenCredential) async throws -> Void) { self.keep = keep }
+
+        func load() async throws -> TokenCredential? { nil }
+
+        func save(_ credential: TokenCredential?) async throws {
+            if let credential { try await keep(credential) }
+        }
     }
 
     /// The path of the key, which is made if there is none.

@@ -17,23 +17,25 @@ struct PageSignIn {
     ///   - file: Where the session is kept.
     ///   - scopes: What is asked for.
     ///   - isOnDevice: Whether the page is for another device.
+    ///   - store: Gets the tokens; `nil` for the file.
     ///   - console: Where the user reads what to do.
     init(
         to profile: SessionFile.Profile, in file: SessionFile, scopes: [String] = [], isOnDevice: Bool,
-        on console: Console
+        keepingIn store: (any TokenCredentialStore)? = nil, on console: Console
     ) async throws(AtomError) {
         var client = OAuthClient(server: try await .discover(profile.server), id: profile.clientID, scopes: scopes)
         client.proof = try profile.proof()
-        let (store, notes) = (file.store(), console.notes)
+        let (shared, lock, notes) = (file.store(), file.signInLock(of: profile), console.notes)
         if isOnDevice {
-            signIn = SignIn(client, store: store, lock: file.signInLock) { Self.show($0, on: notes) }
+            signIn = SignIn(client, store: shared, lock: lock) { Self.show($0, on: notes) }
         } else {
-            signIn = SignIn(
-                client, browser: Self.browser(opening: console.openPage, notes), store: store, lock: file.signInLock)
+            let browser = Self.browser(opening: console.openPage, notes)
+            signIn = SignIn(client, browser: browser, store: shared, lock: lock)
         }
+        let bearer = client.authentication(store: store ?? shared)
         atom = Atom(
             serviceConfiguration: ServiceConfiguration(
-                authenticationMethod: .bearer(client.authentication(store: store)), decoder: Airline.decoder))
+                authenticationMethod: .bearer(bearer), decoder: Airline.decoder))
     }
 
     private static func browser(

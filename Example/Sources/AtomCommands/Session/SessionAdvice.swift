@@ -35,6 +35,9 @@ struct SessionAdvice {
                 new ones, and the server doesn't accept the old ones again (\(answer.description)). Sign in again \
                 with “atom login”.
                 """, .signInNeeded)
+        // Of the file's own session.
+        case .credentialNotStored(let cause as AtomError, _):
+            self.init(cause, file: file)
         case .credentialNotReadable(let cause, _), .credentialNotStored(let cause, _):
             self.init(store: cause, file: file)
         case .refreshFailed(let cause as TokenStoreError, _, _):

@@ -30,8 +30,13 @@ struct SessionFile: Sendable {
     /// The file of the key that tokens are bound to.
     var keyURL: URL { url.appendingPathExtension("key") }
 
-    /// The file that a process locks which signs in on a page.
-    var signInLock: URL { url.appendingPathExtension("sign-in") }
+    /// The file that a process locks which signs in on a page: one for each server and client, since those who have
+    /// waited for it use the same tokens.
+    func signInLock(of profile: Profile) -> URL {
+        let party = "\(profile.server) \(profile.clientID)"
+        let name = party.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        return url.appendingPathExtension("\(name).sign-in")
+    }
 
     /// The server and the user that the tokens belong to; it contains no secret.
     struct Profile: Codable, Sendable, Equatable {

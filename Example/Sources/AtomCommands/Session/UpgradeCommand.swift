@@ -30,12 +30,10 @@ struct UpgradeCommand: StatusCommand {
         let file = sessionOptions.file
         do throws(AtomError) {
             let profile = try file.profileOfUser()
-            let scopes = try await storedScopes(in: file)
-            let page = try await PageSignIn(
-                to: profile, in: file, scopes: scopes, isOnDevice: device, on: console)
+            let page = try await PageSignIn(to: profile, in: file, isOnDevice: device, on: console)
             let endpoint = AccountEndpoint.upgrade(try profile.airline(), flight: flight)
             let result = await outcome { () async throws(AtomError) in
-                try await page.signIn.withStepUp(of: page.atom) { () async throws(AtomError) in
+                try await page.signIn.withStepUp(of: page.atom) {
                     try await page.atom.enqueue(endpoint).resume(expecting: Upgrade.self)
                 }
             }
@@ -50,15 +48,6 @@ struct UpgradeCommand: StatusCommand {
                 return .loginDenied
             }
             return SessionAdvice(error, file: file.url).show(on: console.notes)
-        }
-    }
-
-    /// What the session may do already, which it keeps.
-    private func storedScopes(in file: SessionFile) async throws(AtomError) -> [String] {
-        do {
-            return try await file.store().load()?.scope?.split(separator: " ").map(String.init) ?? []
-        } catch {
-            throw .authentication(.credentialNotReadable(cause: error, delivery: .notSent))
         }
     }
 }
