@@ -69,7 +69,8 @@ public struct BearerAuthentication: Sendable {
 
     /// What means that the access token is no longer valid, beside a 401 and a 403 with `error="invalid_token"`.
     ///
-    /// It holds for all endpoints of the service; <doc:TokenRefresh> has an example.
+    /// It holds for all endpoints of the service; <doc:TokenRefresh> has an example. A 401 that demands another scope or
+    /// sign-in isn't meant (RFC 6750 §3.1, RFC 9470 §3).
     public var tokenRejections: [TokenRejection] = []
 
     /// The error codes by which the token endpoint ends the session, beside `invalid_grant` (RFC 6749 §5.2).

@@ -2,9 +2,10 @@ import Foundation
 
 /// A kind of response that means that the access token is no longer valid, though its status isn't 401.
 ///
-/// A 401 means it always, and so does a 403 with the challenge `error="invalid_token"` (RFC 6750 §3.1).
-/// ``BearerAuthentication/tokenRejections`` names what else does for a server. The session then refreshes, and the
-/// request is sent once more, as after a 401.
+/// A 401 means it, unless its challenge has `error="insufficient_scope"` (RFC 6750 §3.1) or
+/// `error="insufficient_user_authentication"` (RFC 9470 §3), which no refresh helps against. A 403 means it with
+/// `error="invalid_token"`. ``BearerAuthentication/tokenRejections`` names what else does for a server. The session then
+/// refreshes, and the request is sent once more, as after a 401.
 ///
 /// ```swift
 /// import AtomNetworking
