@@ -111,7 +111,7 @@ extension Check {
         let app = App(server, try await server.client())
         try await app.request()
         let url = server.more ?? server.resource
-        let answer = try await app.signIn.withStepUp(of: app.atom) { () async throws(AtomError) in
+        let answer = try await app.signIn.withStepUp(of: app.atom) {
             try await app.atom.enqueue(URLEndpoint(url)).resume()
         }
         try expect(answer.isSuccess, true)
@@ -170,7 +170,7 @@ extension Check {
         var request = try URLEndpoint(url)
         request.acceptableStatusCodes = 401...401
         let answer = try await Atom().enqueue(request).resume()
-        let resource = try await ProtectedResource.discover(for: url, challenge: answer.challenges.first)
+        let resource = try await ProtectedResource.discover(for: url, response: answer)
         try expect(resource.authorizationServers, [server.issuer])
     }
 

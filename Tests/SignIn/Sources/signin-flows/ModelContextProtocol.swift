@@ -17,7 +17,7 @@ extension Check {
             var client = try await client(for: server.resource, redirectURI: server.redirectURI)
             client.scopes = ["profile"]
             let app = App(server, client)
-            _ = try await app.signIn.withStepUp(of: app.atom) { () async throws(AtomError) in
+            try await app.signIn.withStepUp(of: app.atom) {
                 try await app.atom.enqueue(initialize(server.resource)).resume()
             }
         },
@@ -28,13 +28,13 @@ extension Check {
         guard let location = URL(string: url) else { throw Problem("\(url) is no URL") }
 
         // 1. The server's 401 says where its metadata is, and that says who issues tokens (RFC 9728).
-        var challenge: AuthenticationChallenge?
+        var refusal: AtomResponse?
         do throws(AtomError) {
             try await Atom().enqueue(initialize(url)).resume()
         } catch {
-            challenge = error.response?.challenges.first
+            refusal = error.response
         }
-        let resource = try await ProtectedResource.discover(for: location, challenge: challenge)
+        let resource = try await ProtectedResource.discover(for: location, response: refusal)
         guard let issuer = resource.authorizationServers.first else { throw Problem("nobody issues tokens") }
 
         // 2. The authorization server has endpoints, and one where clients register themselves (RFC 8414, RFC 7591).
