@@ -3,8 +3,8 @@ import Foundation
 
 /// Signs a user in when a request needs it, once for all requests that wait.
 ///
-/// It is the provider of a service's ``AtomNetworking/BearerAuthentication``: the first request that finds nobody signed
-/// in shows the page, or the code, and the others wait with it. After a sign-in that has failed, such as with
+/// It is the provider of a service's `BearerAuthentication`: the first request that finds nobody signed in shows the
+/// page, or the code, and the others wait with it. After a sign-in that has failed, such as with
 /// ``SignInError/declined``, requests fail, and no page appears until somebody signs in or out: by ``signIn(to:)``, from
 /// a button. One `SignIn` belongs to one session, and may be used on any thread.
 ///
@@ -18,8 +18,7 @@ import Foundation
 /// let server = try await AuthorizationServer.discover("https://id.example.com")
 /// let client = OAuthClient(server: server, id: "airline-tool", scopes: ["openid", "bookings"])
 /// let signIn = SignIn(client, browser: LoopbackBrowser(), store: store)
-/// var bearer = client.authentication(store: store, signIn: signIn)
-/// bearer.deadline = .seconds(30)
+/// let bearer = client.authentication(store: store, signIn: signIn)
 /// let atom = Atom(
 ///     serviceConfiguration: ServiceConfiguration(
 ///         authenticationMethod: .bearer(bearer), timeout: ServiceTimeout(request: 30, resource: 360)))

@@ -3,8 +3,9 @@ import Foundation
 
 /// The claims of an ID token: who has signed in, when, and for which client (OpenID Connect Core §2).
 ///
-/// The signature isn't checked: a token that comes from the token endpoint over TLS needs none (§3.1.3.7). Never take
-/// one from anywhere else.
+/// ``OAuthClient`` checks that of each token response, whatever the grant. One that comes with a refresh is stored as it
+/// is. The signature isn't checked: a token that comes from the token endpoint over TLS needs none (§3.1.3.7). Never
+/// take one from anywhere else.
 public struct IDToken: Sendable, Hashable {
     /// Who has issued it (`iss`).
     public let issuer: String
