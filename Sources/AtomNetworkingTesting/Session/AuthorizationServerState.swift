@@ -399,7 +399,7 @@ extension AuthorizationServerState {
     }
 
     private func idToken(_ session: Int, of clientID: String, _ nonce: String?, at date: Date) -> String {
-        let now = Int64(date.timeIntervalSince1970)
+        let now = Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
         return JSONWebToken.text(
             Claims(
                 iss: Self.issuer, sub: sessions[session].subject, aud: clientID, exp: now + 300, iat: now, nonce: nonce)
