@@ -117,7 +117,7 @@ public struct OAuthClient: Sendable {
         let page = try authorizationPage()
         try RedirectURI.check(redirectURI)
         // Also one that is given as "openid email" has a nonce.
-        let scopes = (scopes ?? self.scopes).flatMap { $0.split(separator: " ").map(String.init) }
+        let scopes: [String] = (scopes ?? self.scopes).flatMap { $0.split(separator: " ").map(String.init) }
         let state = AuthorizationCodeRequest.secret(using: &generator)
         let codeVerifier = AuthorizationCodeRequest.secret(using: &generator)
         let nonce = scopes.contains("openid") ? AuthorizationCodeRequest.secret(using: &generator) : nil
