@@ -63,8 +63,8 @@ public struct OAuthClient: Sendable {
     public func authorizationRequest(
         redirectURI: String, scopes: [String]? = nil
     ) async throws(AtomError) -> AuthorizationCodeRequest {
-        var generator = SystemRandomNumberGenerator()
-        return try await authorizationRequest(redirectURI: redirectURI, scopes: scopes, using: &generator)
+        try await authorizationRequest(
+            redirectURI: redirectURI, scopes: scopes, secret: AuthorizationCodeRequest.secret)
     }
 
     /// Ends a sign-in in a browser: checks the callback, and exchanges its code for tokens (RFC 6749 §4.1.3).
@@ -112,15 +112,15 @@ public struct OAuthClient: Sendable {
 
     /// Begins a sign-in in a browser; a test brings its own chance.
     func authorizationRequest(
-        redirectURI: String, scopes: [String]?, using generator: inout some RandomNumberGenerator
+        redirectURI: String, scopes: [String]?, secret: @Sendable () -> String
     ) async throws(AtomError) -> AuthorizationCodeRequest {
         let page = try authorizationPage()
         try RedirectURI.check(redirectURI)
         // Also one that is given as "openid email" has a nonce.
         let scopes: [String] = (scopes ?? self.scopes).flatMap { $0.split(separator: " ").map(String.init) }
-        let state = AuthorizationCodeRequest.secret(using: &generator)
-        let codeVerifier = AuthorizationCodeRequest.secret(using: &generator)
-        let nonce = scopes.contains("openid") ? AuthorizationCodeRequest.secret(using: &generator) : nil
+        let state = secret()
+        let codeVerifier = secret()
+        let nonce = scopes.contains("openid") ? secret() : nil
 
         var items = [
             QueryItem(name: "response_type", value: "code"), QueryItem(name: "client_id", value: clientCredential.id),

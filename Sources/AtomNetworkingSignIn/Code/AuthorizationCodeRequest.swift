@@ -19,8 +19,9 @@ public struct AuthorizationCodeRequest: Sendable {
     let codeVerifier: String
 
     /// A state, a nonce or a code verifier: 256 bits, in 43 characters (RFC 7636 §4.1).
-    static func secret(using generator: inout some RandomNumberGenerator) -> String {
-        Base64URL.encode((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    @Sendable static func secret() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return Base64URL.encode((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
     /// What the server compares the verifier with, by the method S256 (RFC 7636 §4.2).

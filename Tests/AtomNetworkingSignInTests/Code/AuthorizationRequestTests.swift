@@ -55,10 +55,8 @@ struct AuthorizationRequestTests {
         }
         #expect(secrets.count == 60)
 
-        var (one, other) = (SeededGenerator(seed: 1), SeededGenerator(seed: 1))
-        let first = try await client.authorizationRequest(redirectURI: redirectURI, scopes: nil, using: &one)
-        let second = try await client.authorizationRequest(redirectURI: redirectURI, scopes: nil, using: &other)
-        #expect(first.url == second.url)
+        let first = try await client.authorizationRequest(redirectURI: redirectURI, scopes: nil) { "a-secret" }
+        #expect([first.state, first.nonce, first.codeVerifier] == ["a-secret", "a-secret", "a-secret"])
         #expect(!"\(first)\(String(reflecting: first))".contains(first.state))
     }
 
