@@ -275,9 +275,25 @@ struct LoopbackBrowserTests {
 
         @Test("A command that runs on when nobody waits any more goes on")
         func cancelled() async throws {
-            let task = Task { await LoopbackBrowser.run(["/usr/bin/env", "sleep", "1"]) }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let (toCommand, fromCommand) = (folder.path + "/in", folder.path + "/out")
+            for path in [toCommand, fromCommand] { #expect(mkfifo(path, 0o600) == 0) }
+            let task = Task {
+                await LoopbackBrowser.run(
+                    ["/bin/sh", "-c", "read word <'\(toCommand)'; echo \"$word\" >'\(fromCommand)'"])
+            }
             task.cancel()
             #expect(await task.value)
+            let answer = await withCheckedContinuation { continuation in
+                // Each opening waits for the command.
+                Thread {
+                    try? FileHandle(forWritingAtPath: toCommand)?.write(contentsOf: Data("on\n".utf8))
+                    continuation.resume(returning: try? FileHandle(forReadingAtPath: fromCommand)?.readToEnd())
+                }.start()
+            }
+            #expect(answer == Data("on\n".utf8))
         }
 
         @Test("Only pages are opened")
