@@ -112,6 +112,11 @@ import Testing
                 return await PageUser.ada.open(page)
             }
             #expect(run.status == .fileFailed && run.notes.contains(file.url.path))
+            // The SDK tries the write again, which must not make the folder anew when it has gone.
+            try FileManager.default.removeItem(at: file.url)
+            while !FileManager.default.fileExists(atPath: file.url.path) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
         }
     }
 
