@@ -97,11 +97,11 @@ public final class SignIn: TokenCredentialProvider {
             guard let credential = try result.get() else { throw AtomError.unexpected }
             return credential
         } catch {
-            switch error.signInError {
-            case nil: throw error
+            guard let reason = error.signInError else { throw error }
+            switch reason {
             // Any page of the web can open a callback.
-            case .wrongState?, .invalidCallback?: throw error.signInError ?? .wrongState
-            case let reason?: throw TokenCredentialProviderError.retryAfterSignIn(reason)
+            case .wrongState, .invalidCallback: throw reason
+            default: throw TokenCredentialProviderError.retryAfterSignIn(reason)
             }
         }
     }
@@ -339,6 +339,8 @@ extension SignIn {
     private func ask(
         scopes: [String], parameters: [QueryItem] = [], in turn: SignInLock.Turn?
     ) async throws(AtomError) -> TokenCredential {
+        // Nobody may be waiting any more when the turn comes.
+        guard !Task.isCancelled else { throw .cancelled(.notSent) }
         if turn?.wasDeclinedMeanwhile == true { throw .signIn(.declined) }
         do throws(AtomError) {
             return try await ask(scopes: scopes, parameters: parameters)
