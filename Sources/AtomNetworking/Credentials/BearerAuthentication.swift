@@ -86,7 +86,8 @@ public struct BearerAuthentication: Sendable {
 
     /// Binds the tokens to a key; `nil`, the default, for bearer tokens.
     ///
-    /// A token response with a token of another type is refused then.
+    /// A token response with a token of another type is refused then. Services that share a session have the same key:
+    /// the session goes by that of the service that was created first.
     public var proof: (any TokenProof)?
 
     /// The longest time before its expiry in which a token is refreshed.
