@@ -161,7 +161,7 @@ public struct OAuthClient: Sendable {
         if proof != nil, server.proofAlgorithms?.contains("ES256") == false {
             throw .signIn(.unsupported("DPoP with ES256"))
         }
-        guard AllowedOrigins.secure.allows(try AuthorizationEndpoint(address)) else {
+        guard try AuthorizationEndpoint(address).target.isSecure else {
             let reason = "a page for a sign-in comes over HTTPS, but from this device (RFC 6749 §3.1)"
             throw .requestable(.invalidURL(.init(subject: address, reason: reason)))
         }

@@ -92,7 +92,9 @@ public final class SignIn: TokenCredentialProvider {
     ///   more by itself; an `AtomError` of the network, or a callback that anybody may have made up, after which the next
     ///   request asks again.
     public func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
-        let result = await run(.session, for: nil) { run, _ in await self.obtain(replacing: rejected, for: run) }
+        let result = await run(.session, for: nil) { run, _ async throws(AtomError) in
+            try await self.obtain(replacing: rejected, for: run)
+        }
         do throws(AtomError) {
             guard let credential = try result.get() else { throw AtomError.unexpected }
             return credential
@@ -113,8 +115,8 @@ public final class SignIn: TokenCredentialProvider {
     /// - Throws: An error whose `signInError` says why nobody was signed in, a failure of the network, or what
     ///   `Atom.signIn(with:)` throws.
     public func signIn(to atom: Atom) async throws(AtomError) {
-        let result = await run(.session, for: atom) { run, _ in
-            await self.obtain(replacing: try? await self.store.load(), for: run, isAskedFor: true)
+        let result = await run(.session, for: atom) { run, _ async throws(AtomError) in
+            try await self.obtain(replacing: try? await self.store.load(), for: run, isAskedFor: true)
         }
         _ = try result.get()
     }
@@ -128,8 +130,8 @@ public final class SignIn: TokenCredentialProvider {
     /// - Throws: What ``signIn(to:)`` throws; ``SignInError/differentUser`` if the ID tokens name two people, and
     ///   `AuthenticationError.signedOut` if somebody has signed in or out since the server's response.
     public func signIn(to atom: Atom, for challenge: ScopeChallenge) async throws(AtomError) {
-        let result = await run(.more(challenge.demand), for: atom) { _, others in
-            await self.step(up: challenge, in: atom, after: others)
+        let result = await run(.more(challenge.demand), for: atom) { _, others async throws(AtomError) in
+            try await self.step(up: challenge, in: atom, after: others)
         }
         _ = try result.get()
     }
@@ -203,7 +205,8 @@ extension SignIn {
     /// - Parameter atom: The service that somebody wants to sign in to; `nil` for a session.
     private func run(
         _ purpose: Purpose, for atom: Atom?,
-        _ work: @escaping @Sendable (_ run: SharedRun, _ others: [SharedRun]) async -> SharedRun.Outcome
+        _ work:
+            @escaping @Sendable (_ run: SharedRun, _ others: [SharedRun]) async throws(AtomError) -> TokenCredential?
     ) async -> SharedRun.Outcome {
         guard !Task.isCancelled else { return .failure(.cancelled(.notSent)) }
         let (run, ticket, others) = state.withLock { state -> (SharedRun, Int, [SharedRun]) in
@@ -214,7 +217,12 @@ extension SignIn {
             return (run, run.join(for: atom) ?? 0, others)
         }
         run.begin {
-            let result = await work(run, others)
+            let result: SharedRun.Outcome
+            do throws(AtomError) {
+                result = .success(try await work(run, others))
+            } catch {
+                result = .failure(error)
+            }
             self.state.withLock { state in
                 if state.runs[purpose] === run { state.runs[purpose] = nil }
             }
@@ -230,34 +238,30 @@ extension SignIn {
     ///   - isAskedFor: Whether the person has asked for it, and not a request that found nobody signed in.
     private func obtain(
         replacing old: TokenCredential?, for run: SharedRun, isAskedFor: Bool = false
-    ) async -> SharedRun.Outcome {
+    ) async throws(AtomError) -> TokenCredential {
+        let turn = try await lock?.take()
         do throws(AtomError) {
-            let turn = try await lock?.take()
-            do throws(AtomError) {
-                let (credential, isStored) = try await credential(replacing: old, in: turn, isAskedFor: isAskedFor)
-                let isSomebodyElse = !isStored && Self.isSamePerson(old, credential) == false
-                let (atom, isOfSession) = run.listeners
-                if let atom, isSomebodyElse || !isOfSession {
-                    try await atom.signIn(with: credential)
-                    turn?.giveBack()
-                } else if isSomebodyElse {
-                    // The requests that wait, cookies and streams are another person's.
-                    throw .signIn(.differentUser)
-                } else if let turn {
-                    // Requests that wait go on with it: the session stores it now, and whoever has waited must find it.
-                    Task.detached(name: "Sign-in lock") {
-                        await self.waitUntilStored(credential)
-                        turn.giveBack()
-                    }
-                }
-                state.withLock { $0.asked = [] }
-                return .success(credential)
-            } catch {
+            let (credential, isStored) = try await credential(replacing: old, in: turn, isAskedFor: isAskedFor)
+            let isSomebodyElse = !isStored && Self.isSamePerson(old, credential) == false
+            let (atom, isOfSession) = run.listeners
+            if let atom, isSomebodyElse || !isOfSession {
+                try await atom.signIn(with: credential)
                 turn?.giveBack()
-                throw error
+            } else if isSomebodyElse {
+                // The requests that wait, cookies and streams are another person's.
+                throw .signIn(.differentUser)
+            } else if let turn {
+                // Requests that wait go on with it: the session stores it now, and whoever has waited must find it.
+                Task.detached(name: "Sign-in lock") {
+                    await self.waitUntilStored(credential)
+                    turn.giveBack()
+                }
             }
+            state.withLock { $0.asked = [] }
+            return credential
         } catch {
-            return .failure(error)
+            turn?.giveBack()
+            throw error
         }
     }
 
@@ -291,12 +295,12 @@ extension SignIn {
     /// - Parameter others: The sign-ins that have begun before: one page at a time, and each asks for what they bring.
     private func step(
         up challenge: ScopeChallenge, in atom: Atom, after others: [SharedRun]
-    ) async -> SharedRun.Outcome {
+    ) async throws(AtomError) -> TokenCredential? {
         for other in others { await other.isOver() }
         do throws(AtomError) {
             let before = try? await store.load()
-            let granted = before?.scope?.split(separator: " ").map(String.init) ?? []
-            if !others.isEmpty, challenge.isSatisfied(by: granted) { return .success(nil) }
+            let granted = before?.grantedScopes ?? []
+            if !others.isEmpty, challenge.isSatisfied(by: granted) { return nil }
             let turn = try await lock?.take()
             defer { turn?.giveBack() }
             if turn?.hasWaited == true, let stored = try? await store.load(),
@@ -304,11 +308,10 @@ extension SignIn {
             {
                 // Another process has written. The session looks at the store here, and takes that over.
                 try? await atom.signIn(with: stored, continuing: challenge.response)
-                let scopes = stored.scope?.split(separator: " ").map(String.init) ?? []
-                guard challenge.isSatisfied(by: scopes), Self.isSamePerson(before, stored) == true else {
+                guard challenge.isSatisfied(by: stored.grantedScopes), Self.isSamePerson(before, stored) == true else {
                     throw .authentication(.signedOut(delivery: .answered))
                 }
-                return .success(stored)
+                return stored
             }
             let known = client.scopes + granted.filter { !client.scopes.contains($0) }
             let scopes = known + challenge.scopes.filter { !known.contains($0) }
@@ -320,10 +323,10 @@ extension SignIn {
                 // Another way to sign in may be demanded again and again, such as after some minutes.
                 if challenge.parameters.isEmpty { state.asked.insert(challenge.demand) }
             }
-            return .success(credential)
+            return credential
         } catch {
             if error.signInError == .declined { state.withLock { _ = $0.asked.insert(challenge.demand) } }
-            return .failure(error)
+            throw error
         }
     }
 
@@ -400,6 +403,10 @@ extension OAuthClient {
         }
         return try await credential(for: request, callback: callback)
     }
+}
+
+extension TokenCredential {
+    fileprivate var grantedScopes: [String] { scope?.split(separator: " ").map(String.init) ?? [] }
 }
 
 extension SignIn: Redacted {

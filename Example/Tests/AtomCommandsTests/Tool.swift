@@ -27,7 +27,7 @@ enum Tool {
     ///   - isReady: Asked again and again until the signal may be sent.
     ///   - isDue: Asked again and again, with what the tool has noted so far, until the signal is sent once more; `nil`
     ///     for never.
-    ///   - goOn: Called when the tool has got the signal.
+    ///   - goOn: Called when the tool has acted on the signal.
     static func interrupt(
         _ arguments: [String], environment: [String: String] = [:], by signal: Int32 = SIGINT,
         when isReady: () -> Bool,
@@ -51,12 +51,12 @@ enum Tool {
         process.terminationHandler = { end.yield($0.terminationStatus) }
         try process.run()
         while process.isRunning, !isReady() { try await Task.sleep(for: .milliseconds(10)) }
+        let before = try noted()
         if process.isRunning { kill(process.processIdentifier, signal) }
-        if signal == SIGKILL {
-            // What it has sent is there, and nothing more comes.
-            while process.isRunning { try await Task.sleep(for: .milliseconds(1)) }
-        } else {
-            while isPending(signal, for: process) { try await Task.sleep(for: .milliseconds(1)) }
+        // It ends, or says what it waits for; from another signal it doesn't hear.
+        while [SIGINT, SIGTERM, SIGKILL].contains(signal), process.isRunning, try signal == SIGKILL || noted() == before
+        {
+            try await Task.sleep(for: .milliseconds(1))
         }
         if let isDue {
             while process.isRunning, try !isDue(noted()) { try await Task.sleep(for: .milliseconds(1)) }
@@ -67,16 +67,6 @@ enum Tool {
         return try withExtendedLifetime(folder) {
             Run(status: status ?? -1, output: try text(output), notes: try noted())
         }
-    }
-
-    /// Whether a process has not taken a signal yet, as far as the system tells.
-    private static func isPending(_ signal: Int32, for process: Process) -> Bool {
-        let path = "/proc/\(process.processIdentifier)/status"
-        guard process.isRunning, let status = try? String(contentsOfFile: path, encoding: .utf8),
-            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("ShdPnd:") }),
-            let pending = UInt64(line.dropFirst("ShdPnd:".count).trimmingCharacters(in: .whitespaces), radix: 16)
-        else { return false }
-        return pending & 1 << UInt64(signal - 1) != 0
     }
 
     private static func text(_ pipe: Pipe) throws -> String {

@@ -41,7 +41,7 @@ public struct AllowedOrigins: Sendable, Hashable {
 
     func allows(_ origin: Origin) -> Bool {
         switch rule {
-        case .secure: origin.scheme == .https || origin.isLoopback
+        case .secure: origin.isSecure
         case .named(let origins): origins.contains(origin)
         case .any: true
         }
@@ -49,9 +49,8 @@ public struct AllowedOrigins: Sendable, Hashable {
 
     /// Whether tokens and the client's secret may be sent to an authorization server,
     /// which needs HTTPS (RFC 6749 §3.2) unless the app says otherwise.
-    package func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
-        let origin = endpoint.target.origin
-        return origin.scheme == .https || origin.isLoopback || allows(origin)
+    func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
+        endpoint.target.isSecure || allows(endpoint.target.origin)
     }
 
     static func refusal(of endpoint: AuthorizationEndpoint) -> AtomError {

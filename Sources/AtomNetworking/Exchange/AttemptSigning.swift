@@ -4,9 +4,9 @@ struct AttemptSigning: Sendable {
     let policy: ExchangePolicy
     /// Whether the service's authentication method signs the request.
     let isSigned: Bool
-    /// Whether a proof or the app's signers add to each attempt.
     private let takesSigners: Bool
-    private let isApps: Bool
+    /// Whether a proof adds to each attempt, if the token that signs it is bound to a key.
+    private let takesProof: Bool
     /// Whether the endpoint asks to be signed, for the app's signers.
     private let requiresAuthorization: Bool
     private let idleTimeout: Duration
@@ -27,8 +27,8 @@ struct AttemptSigning: Sendable {
     init(_ request: borrowing PreparedRequest, of tenure: Tenure?, by manager: RequestableQueueManager) {
         policy = manager.policy(for: request.purpose)
         isSigned = request.requiresAuthorization && manager.signsRequests
-        isApps = request.purpose == .service
-        takesSigners = isApps ? request.takesSigners && manager.hasSigners : manager.proves(request.purpose)
+        takesSigners = request.takesSigners && manager.hasSigners
+        takesProof = manager.hasProof && (isSigned || request.purpose == .token)
         requiresAuthorization = request.requiresAuthorization
         idleTimeout = request.timeouts.idle
         let isNobodys = policy.usesCookies && !(isSigned && manager.gate != nil)
@@ -65,7 +65,7 @@ struct AttemptSigning: Sendable {
                 else { continue }
                 additions.own = own
             }
-            guard takesSigners else { return additions }
+            guard takesSigners || takesProof else { return additions }
             additions.signed = try signed(attempt(isSigned), additions, for: exchange)
             // Signers take their time, and the token may have been rejected meanwhile.
             if pass(for: exchange).tokenNumber == additions.pass.tokenNumber { return additions }
@@ -86,7 +86,7 @@ struct AttemptSigning: Sendable {
         return manager.cookies.field(for: attempt.target.cookieAddress, of: tenure, at: manager.time.date)
     }
 
-    /// All header fields with those of the app's signers; `nil` if it isn't sent, or if nothing may be added.
+    /// All header fields with those of the proof and the app's signers; `nil` if it isn't sent, or if nothing may be added.
     private func signed(
         _ next: NextAttempt, _ additions: Additions, for exchange: Exchange
     ) throws(AuthenticationError) -> HeaderFields? {
@@ -97,7 +97,8 @@ struct AttemptSigning: Sendable {
             requiresAuthorization: requiresAuthorization,
             isAuthorized: next.isSigned && additions.pass.authorization != nil, date: exchange.manager.time.date)
         do {
-            try exchange.manager.sign(&draft, isApps: isApps)
+            try exchange.manager.sign(
+                &draft, proves: takesProof && (!isSigned || draft.isBound), takesSigners: takesSigners)
             return draft.headerFields
         } catch {
             throw .notSigned(cause: error, delivery: .notSent)

@@ -11,7 +11,7 @@ extension RequestableQueueManager: RefreshService {
         let sent = client.grantType == .refreshToken ? credential : nil
         var result = await PendingResponse(run(request, listener: .awaitingAnyLate(overdue: overdue))).result()
         // The server has done nothing but to ask for a proof with its nonce (RFC 9449 §8).
-        let rest = refreshDeadline - .nanoseconds(time.now.nanoseconds - sentAt.instant.nanoseconds)
+        let rest = refreshDeadline - sentAt.instant.duration(to: time.now)
         if let proof = bearer.proof, case .success(let response) = result, proof.received(response), rest > .zero,
             let again = TokenRequest.token(replacing: credential, with: bearer, timeout: rest)
         {

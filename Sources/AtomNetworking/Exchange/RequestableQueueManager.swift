@@ -151,12 +151,12 @@ final class RequestableQueueManager: Sendable {
         {
             return .wantsAnotherProof
         }
+        let errors = head.headerFields.challengeErrors
         // RFC 6750 §3.1 has a 401 for it.
-        if head.statusCode == 403, head.headerFields.hasChallenge(error: "invalid_token") { return .rejected }
+        if head.statusCode == 403, errors.contains("invalid_token") { return .rejected }
         // Another token of the same sign-in would not do (RFC 9470 §3, RFC 6750 §3.1).
         if head.statusCode == 401,
-            head.headerFields.hasChallenge(error: "insufficient_user_authentication")
-                || head.headerFields.hasChallenge(error: "insufficient_scope")
+            errors.contains("insufficient_user_authentication") || errors.contains("insufficient_scope")
         {
             return .accepted
         }
@@ -175,18 +175,14 @@ final class RequestableQueueManager: Sendable {
         observers == nil ? nil : RequestObservation(request, time: time)
     }
 
-    /// Whether something adds to each attempt: a proof, or the app.
-    var hasSigners: Bool { !signers.isEmpty || bearer?.proof != nil }
+    var hasSigners: Bool { !signers.isEmpty }
 
-    /// Whether a proof adds to a request.
-    func proves(_ purpose: PreparedRequest.Purpose) -> Bool { purpose == .token && bearer?.proof != nil }
+    var hasProof: Bool { bearer?.proof != nil }
 
     /// Adds what depends on the attempt to a request that is about to be sent.
-    ///
-    /// - Parameter isApps: Whether it is a request of the app's, and not one for a token.
-    func sign(_ request: inout SignableRequest, isApps: Bool) throws {
-        if let proof = bearer?.proof, !isApps || request.isBound { try proof.sign(&request) }
-        guard isApps else { return }
+    func sign(_ request: inout SignableRequest, proves: Bool, takesSigners: Bool) throws {
+        if proves { try bearer?.proof?.sign(&request) }
+        guard takesSigners else { return }
         for signer in signers { try signer.sign(&request) }
     }
 

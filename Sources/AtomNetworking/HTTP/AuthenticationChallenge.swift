@@ -64,10 +64,8 @@ extension HeaderFields {
         return challenges
     }
 
-    /// Whether a challenge has this error (RFC 6750 §3.1, RFC 9449 §7.1).
-    func hasChallenge(error: String) -> Bool {
-        contains("WWW-Authenticate") && challenges.contains { $0["error"] == error }
-    }
+    /// The errors that the challenges name (RFC 6750 §3.1, RFC 9449 §7.1).
+    var challengeErrors: [String] { challenges.compactMap { $0["error"] } }
 }
 
 extension AuthenticationChallenge {

@@ -13,6 +13,9 @@ struct Origin: Hashable, Sendable {
     /// `host:port`, without the scheme's default port.
     var hostAndPort: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
 
+    /// Whether nobody else can read what is sent to it: by TLS, or on this device.
+    var isSecure: Bool { scheme == .https || isLoopback }
+
     /// Whether it is on this device; `localhost.` and names below `localhost` aren't: glibc, also under an older libcurl,
     /// asks the DNS for them.
     var isLoopback: Bool {

@@ -18,6 +18,9 @@ public struct TargetURL: Sendable, Hashable {
 
     let origin: Origin
 
+    /// Whether nobody else can read what is sent to it: by TLS, or on this device.
+    package var isSecure: Bool { origin.isSecure }
+
     /// The same as Foundation's type, parsed at each access; `nil` only if Foundation rejects the URL.
     ///
     /// Brackets in the path and the query are percent-encoded in it: Foundation

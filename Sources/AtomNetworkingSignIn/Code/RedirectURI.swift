@@ -47,7 +47,7 @@ struct RedirectURI: Equatable {
         }
         switch scheme {
         case "http", "https":
-            guard AllowedOrigins.secure.allows(try AuthorizationEndpoint(text)) else {
+            guard try AuthorizationEndpoint(text).target.isSecure else {
                 throw refusal("plain HTTP is only for this device, as http://127.0.0.1/callback (RFC 8252 §7.3)")
             }
         default:

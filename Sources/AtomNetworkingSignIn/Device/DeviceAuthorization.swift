@@ -53,10 +53,8 @@ public struct DeviceAuthorization: Sendable {
 
     /// An address for a person to open: by TLS, or on this device.
     private static func page(_ text: String) throws(AtomError) -> URL {
-        let url = URL(string: text)
-        let isOnThisDevice = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url?.host?.lowercased())
-        guard let url, let host = url.host, !host.isEmpty,
-            url.scheme?.lowercased() == "https" || url.scheme?.lowercased() == "http" && isOnThisDevice
+        guard let url = URL(string: text),
+            (try? AuthorizationEndpoint(String(text.prefix { $0 != "#" })))?.target.isSecure == true
         else { throw refusal("has a verification URI that isn't an https URL") }
         return url
     }

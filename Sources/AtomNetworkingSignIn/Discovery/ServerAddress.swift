@@ -13,7 +13,7 @@ struct ServerAddress {
         let endpoint = try URLEndpoint(url)
         base = endpoint.baseURL()
         target = TargetURL(base: base, path: endpoint.path(), queryItems: endpoint.queryItems ?? [])
-        guard !isPlain || allowsPlain && Self.isLoopback(target.host) else {
+        guard target.isSecure, !isPlain || allowsPlain else {
             throw Self.refusal(
                 url, "use https; http is for development, and only where issuer or resource are http on this device")
         }
@@ -27,12 +27,6 @@ struct ServerAddress {
 
     private static func refusal(_ url: String, _ reason: String) -> AtomError {
         .requestable(.invalidURL(.init(subject: url, reason: reason)))
-    }
-
-    /// A host of digits and dots is an IPv4 address, or there would be no `BaseURL`.
-    private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host == "[::1]"
-            || host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
     }
 
     /// Another path of the same server.

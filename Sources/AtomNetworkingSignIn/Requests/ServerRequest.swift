@@ -41,7 +41,7 @@ struct ServerRequest: Sendable {
     /// - Returns: The response, with a status of 200 to 299 and without an error in it.
     /// - Throws: ``SignInError/refused(_:)`` with the server's error, in an `AtomError`; other failures as they are.
     func send(_ form: [QueryItem], to endpoint: AuthorizationEndpoint) async throws(AtomError) -> AtomResponse {
-        guard AllowedOrigins.secure.allows(endpoint) else {
+        guard endpoint.target.isSecure else {
             let reason = "codes and tokens aren't sent over plain HTTP, where others can read them (RFC 6749 §3.2)"
             throw .requestable(.originNotAllowed(.init(subject: "\(endpoint)", reason: reason)))
         }

@@ -176,6 +176,22 @@ struct CachedSessionTests {
         next.cancel()
     }
 
+    @Test("A proof adds nothing to an unsigned request, whose response is anybody's")
+    func proof() async throws {
+        struct Proof: TokenProof {
+            let keyThumbprint = "key"
+            func sign(_ request: inout SignableRequest) {}
+            func received(_ response: AtomResponse) -> Bool { false }
+        }
+        let session = try SessionFixture(bearer: { $0.proof = Proof() }, change: { $0.cache = ResponseCache() })
+        let endpoint = CachedEndpoint(requiresAuthorization: false)
+        let call = session.atom.call(endpoint)
+        try #require(session.sent.last).answerFresh("old")
+        _ = await call.outcome()
+        try await session.atom.signOut()
+        #expect(await session.atom.call(endpoint).told().hasPrefix("old from the cache"))
+    }
+
     @Test("A stale response of somebody who has gone stands in for nothing, and a 304 confirms nothing")
     func questionsAcrossPersons() async throws {
         for status in [304, 503] {
