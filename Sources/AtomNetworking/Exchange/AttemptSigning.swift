@@ -28,7 +28,7 @@ struct AttemptSigning: Sendable {
         policy = manager.policy(for: request.purpose)
         isSigned = request.requiresAuthorization && manager.signsRequests
         takesSigners = request.takesSigners && manager.hasSigners
-        takesProof = manager.hasProof && (isSigned || request.purpose == .token)
+        takesProof = manager.proof != nil && (isSigned || request.purpose == .token)
         requiresAuthorization = request.requiresAuthorization
         idleTimeout = request.timeouts.idle
         let isNobodys = policy.usesCookies && !(isSigned && manager.gate != nil)

@@ -12,7 +12,7 @@ extension RequestableQueueManager: RefreshService {
         var result = await PendingResponse(run(request, listener: .awaitingAnyLate(overdue: overdue))).result()
         // The server has done nothing but to ask for a proof with its nonce (RFC 9449 §8).
         let rest = refreshDeadline - sentAt.instant.duration(to: time.now)
-        if let proof = bearer.proof, case .success(let response) = result, proof.received(response), rest > .zero,
+        if let proof, case .success(let response) = result, proof.received(response), rest > .zero,
             let again = TokenRequest.token(replacing: credential, with: bearer, timeout: rest)
         {
             result = await PendingResponse(run(again, listener: .awaitingAnyLate(overdue: overdue))).result()

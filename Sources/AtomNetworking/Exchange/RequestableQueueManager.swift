@@ -40,6 +40,8 @@ final class RequestableQueueManager: Sendable {
     /// Whose requests are without a session.
     private let ownTenure: Tenure
     let bearer: BearerAuthentication?
+    /// That of `bearer`, which each request would copy: 700 instructions.
+    let proof: (any TokenProof)?
     private let tokenRejections: [TokenRejection]
     /// Whether more than the status of a response says something of its token.
     private let looksAtHeads: Bool
@@ -82,7 +84,8 @@ final class RequestableQueueManager: Sendable {
         timeout = configuration.timeout
         bearer = configuration.authenticationMethod.bearer
         tokenRejections = bearer?.tokenRejections ?? []
-        looksAtHeads = !tokenRejections.isEmpty || bearer?.proof != nil
+        proof = bearer?.proof
+        looksAtHeads = !tokenRejections.isEmpty || proof != nil
         session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
         gate = session?.gate
         refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
@@ -145,7 +148,7 @@ final class RequestableQueueManager: Sendable {
 
     @inline(never)
     private func judge(_ head: TransportResponse, from wire: AttemptOnWire) -> ExchangeMachine.TokenVerdict {
-        if let proof = bearer?.proof,
+        if let proof,
             proof.received(
                 AtomResponse(statusCode: head.statusCode, headerFields: head.headerFields, url: wire.target.url))
         {
@@ -177,11 +180,9 @@ final class RequestableQueueManager: Sendable {
 
     var hasSigners: Bool { !signers.isEmpty }
 
-    var hasProof: Bool { bearer?.proof != nil }
-
     /// Adds what depends on the attempt to a request that is about to be sent.
     func sign(_ request: inout SignableRequest, proves: Bool, takesSigners: Bool) throws {
-        if proves { try bearer?.proof?.sign(&request) }
+        if proves { try proof?.sign(&request) }
         guard takesSigners else { return }
         for signer in signers { try signer.sign(&request) }
     }
