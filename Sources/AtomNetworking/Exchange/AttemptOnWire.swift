@@ -1,7 +1,7 @@
 import Foundation
 
 /// One attempt of an exchange, until the transport's last event for it.
-final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
+final class AttemptOnWire: DeadlineBearer, ResponseTaker, @unchecked Sendable {
     /// How long the rest of an unwanted response is read: the next attempt may need its connection.
     static let unwantedRestDuration = Duration.milliseconds(50)
 
@@ -127,4 +127,6 @@ extension AttemptOnWire {
     }
 
     func deadlinePassed(at now: MonotonicInstant) { exchange.restIsLate(self, at: now) }
+
+    func take(_ head: TransportResponse, _ body: Data) -> ResponseTaking { exchange.take(head, body, from: self) }
 }

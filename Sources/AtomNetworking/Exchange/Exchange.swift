@@ -247,6 +247,43 @@ extension Exchange {
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
     }
 
+    /// Whether a response that is there at once concerns only the caller, who holds the exchange.
+    private var takesWholeResponse: Bool {
+        isAwaited && observation == nil && progress == nil && destination == nil && signing.policy.takesSlot
+    }
+
+    /// The whole response has arrived at once.
+    func take(_ head: TransportResponse, _ body: Data, from wire: AttemptOnWire) -> ResponseTaking {
+        // What leads to another attempt or an error may ask the app, and so may cookies.
+        guard (200..<300).contains(head.statusCode), body.count <= signing.policy.maximumBodySize,
+            outcomes.reception(of: head, to: wire.request, for: nil) == .whole,
+            !head.headerFields.contains("Set-Cookie"),
+            // One thread hands many slots on with fewer turns than each caller's own.
+            !manager.slots.isWaitedFor(at: wire.target.origin)
+        else { return .refused }
+        let now = manager.time.now
+        var outcome = Optional(Result<_, AtomError>.success(response(head, body, of: wire)))
+        var running: (any TransportExchange)?
+        let (commands, continuation) = content.withLock { content in
+            guard let commands = content.machine.wholeArrived(head, of: wire.number, at: now) else {
+                return (nil as ExchangeMachine.Commands?, nil as UnsafeContinuation<Void, Never>?)
+            }
+            content.wire = nil
+            if !content.isStarting { running = content.running.take() }
+            content.lastEnded = wire.number
+            return (commands, content.awaited.settle(&outcome))
+        }
+        guard let commands else { return .refused }
+        withExtendedLifetime(running) {}
+        for index in 0..<commands.count {
+            if case .removeDeadline(let number) = commands[index] { manager.deadlines.remove(self, number: number) }
+        }
+        manager.quotas.giveBack(1, at: wire.target.origin)
+        manager.slots.release(origin: wire.target.origin, elsewhere: true)
+        if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin, elsewhere: true) }
+        return continuation.map(ResponseTaking.awaited) ?? .taken
+    }
+
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
         if let observers = manager.observers, observers.wantsBodies, let requestID = observation?.requestID {
@@ -480,7 +517,13 @@ extension Exchange {
     /// - Returns: Whether there is another one to be sent, as the transport has answered inside `start`.
     @inline(__always)
     private func send(_ wire: AttemptOnWire) -> Bool {
-        let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
+        let receive: @Sendable (TransportEvent) -> Void = { wire.exchange.receive($0, from: wire) }
+        let running =
+            if let direct = manager.directTransport, takesWholeResponse {
+                direct.start(wire.request, taker: wire, receive: receive)
+            } else {
+                manager.transport.start(wire.request, receive: receive)
+            }
         // The exchange may have let go of the attempt while it was being started.
         let (isUnwanted, tells, goesOn) = content.withLock { content in
             var isUnwanted = false

@@ -229,6 +229,19 @@ extension ExchangeMachine {
         return commands
     }
 
+    /// A whole response has arrived at once, which the caller gets as it is.
+    ///
+    /// - Returns: `nil` if the machine wants its parts: it goes on otherwise, or the session waits to hear of the token.
+    mutating func wholeArrived(_ head: TransportResponse, of number: Int, at now: MonotonicInstant) -> Commands? {
+        guard number == self.number, number == 1, case .sending(_, isUnproven: false) = state else { return nil }
+        clock.lastActivity = now
+        reach = .answered
+        state = .receiving(head, .whole)
+        var commands = Commands()
+        end(.response(head), .deliver(isError: false), &commands)
+        return commands
+    }
+
     /// The token of a first attempt was rejected: the session decides how it goes on.
     private mutating func reject(_ tokenNumber: Int, _ rejection: Rejection, _ commands: inout Commands) {
         hasRetried = true

@@ -1,3 +1,5 @@
+import Dispatch
+
 /// A request that waits for a slot.
 protocol SlotWaiter: AnyObject, Sendable {
     /// The waiter has a slot of the origin now, and gives it back with `release`. It is called outside every lock, for
@@ -44,6 +46,8 @@ final class OriginSlots: Sendable {
     private let lanes: Guarded<Lanes>
     private let isUnlimited: Bool
     private let isFixed: Bool
+    /// Without a target, it gets a thread also when the app blocks all of GCD's.
+    private let queue = DispatchQueue(label: "AtomNetworking.OriginSlots")
 
     /// So many origins with a limit of their own are remembered.
     private static let maximumLearned = 1_000
@@ -94,17 +98,22 @@ final class OriginSlots: Sendable {
     }
 
     /// Gives a slot back, and grants it to the next waiter.
-    func release(origin: Origin) {
+    ///
+    /// - Parameter elsewhere: Whether the waiter gets it on another thread, as it may run code of the app.
+    func release(origin: Origin, elsewhere: Bool = false) {
         guard !isUnlimited else { return }
         let drains = withLane(of: origin) { lane in
             lane.taken = max(lane.taken - 1, 0)
             return lane.startsDraining()
         }
-        if drains { drain(origin) }
+        if drains { drain(origin, elsewhere) }
     }
 
+    /// Whether somebody waits for a slot.
+    func isWaitedFor(at origin: Origin) -> Bool { withLane(of: origin) { !$0.waiting.isEmpty } }
+
     /// The transport knows how many exchanges with an origin make sense.
-    func learn(_ limit: Int, of origin: Origin) {
+    func learn(_ limit: Int, of origin: Origin, elsewhere: Bool = false) {
         guard !isUnlimited, !isFixed else { return }
         let limit = max(limit, 1)
         let drains = lanes.withLock { lanes in
@@ -115,10 +124,11 @@ final class OriginSlots: Sendable {
             lanes.learned[origin] = limit == lanes.limit ? nil : limit
             return lanes.recent.startsDraining()
         }
-        if drains { drain(origin) }
+        if drains { drain(origin, elsewhere) }
     }
 
-    private func drain(_ origin: Origin) {
+    private func drain(_ origin: Origin, _ elsewhere: Bool) {
+        guard !elsewhere else { return queue.async { self.drain(origin, false) } }
         while let next = nextWaiter(origin) { next.waiter.slotGranted(of: origin, place: next.place) }
     }
 

@@ -9,6 +9,8 @@ import Foundation
 /// origin, the deadlines, the cookies and the log.
 final class RequestableQueueManager: Sendable {
     let transport: any Transport
+    /// The same, if it may hand a response over where no code of the app runs.
+    let directTransport: (any DirectTransport)?
     let slots: OriginSlots
     let quotas = RetryQuotas()
     /// For requests of endpoints without their own.
@@ -86,6 +88,7 @@ final class RequestableQueueManager: Sendable {
         tokenRejections = bearer?.tokenRejections ?? []
         proof = bearer?.proof
         looksAtHeads = !tokenRejections.isEmpty || proof != nil
+        directTransport = looksAtHeads ? nil : transport as? any DirectTransport
         session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
         gate = session?.gate
         refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken

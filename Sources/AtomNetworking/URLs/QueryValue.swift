@@ -48,6 +48,9 @@ extension QueryItem {
     static func texts(of value: any QueryValue) -> [String] {
         switch value {
         case let text as String: [text]
+        // What the others would find, too, at the cost of 10,000 instructions.
+        case let number as Int: [String(number)]
+        case let isSet as Bool: [String(isSet)]
         // Foundation may trap on a date that isn't finite.
         case let date as Date: date.timeIntervalSinceReferenceDate.isFinite ? [date.formatted(.iso8601)] : []
         case let values as [any QueryValue]: values.flatMap(texts)

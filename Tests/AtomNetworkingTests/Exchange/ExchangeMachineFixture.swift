@@ -70,6 +70,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case slotUseless, refusedOffline
     case busyOffered, lostOffered, paid, unpaid, oldPaid, oldUnpaid
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
+    case whole, oldWhole
 
     @discardableResult
     func handled(by machine: inout ExchangeMachine) -> [ExchangeMachine.Command] {
@@ -202,6 +203,8 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .oldBodyKept: return machine.bodyKept(Data("no".utf8), of: number - 1)
         case .oldLost: return machine.failed(failure(.networkConnectionLost), number - 1, at: now)
         case .oldHead: return machine.headArrived(head(200), of: number - 1, at: now)
+        case .whole: return machine.wholeArrived(head(200), of: number, at: now) ?? ExchangeMachine.Commands()
+        case .oldWhole: return machine.wholeArrived(head(200), of: number - 1, at: now) ?? ExchangeMachine.Commands()
         case .paid: return machine.paid(true, for: machine.unpaidRetry ?? ExchangeFixture.oldRetry)
         case .unpaid: return machine.paid(false, for: machine.unpaidRetry ?? ExchangeFixture.oldRetry)
         case .oldPaid: return machine.paid(true, for: ExchangeFixture.oldRetry)

@@ -145,6 +145,7 @@ enum ExchangeTable {
         unprovenSpent401: receiving 401 spent
         """,
         .sendingUnsigned: """
+        whole: ended 200, no deadline, deliver, giveSlotBack
         ringLooks: sending, deadline 50, look
         ringOverLooks: sending, deadline 100, look
         cancelled: ended cancelled maybeSent holding a slot, no deadline, stop, tell
@@ -176,6 +177,7 @@ enum ExchangeTable {
         unproven401, unprovenSpent401: receiving 401 as an error
         """,
         .sendingToken: """
+        whole: ended 200, no deadline, deliver
         ringLooks: sending, deadline 50, look
         ringOverLooks: sending, deadline 100, look
         slotSigned, slotUnsigned, admittedWithSlot, slotUseless: sending
@@ -199,6 +201,7 @@ enum ExchangeTable {
         unproven401, unprovenSpent401: receiving 401
         """,
         .overdueToken: """
+        whole: ended 200, no deadline, deliver
         slotSigned, slotUnsigned, admittedWithSlot, slotUseless: sending
         cancelled: ended cancelled maybeSent, no deadline, stop, tell
         ringEarly, ringPause, ringSilent, ringOver, ringSilentAgain, ringLooks, ringOverLooks: sending, deadline 3700

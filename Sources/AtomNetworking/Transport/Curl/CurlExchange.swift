@@ -15,7 +15,12 @@
         /// The body, if it is looked at before the start; not changed after that.
         @exclusivity(unchecked) private var emptyBody: TransportBodyReader?
 
+        /// Who takes the whole response, if it is there at once.
+        private let taker: (any ResponseTaker)?
+
         // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
+        /// Whether an event has been reported, which may still wait for its delivery.
+        @exclusivity(unchecked) var isReported = false
         /// Whether it may need a connection of its own.
         @exclusivity(unchecked) var isSingle = true
         @exclusivity(unchecked) var transfer: CurlTransfer?
@@ -55,10 +60,14 @@
 
         @exclusivity(unchecked) private var delivery = Delivery()
 
-        init(_ request: TransportRequest, loop: CurlLoop, receive: @escaping @Sendable (TransportEvent) -> Void) {
+        init(
+            _ request: TransportRequest, loop: CurlLoop, taker: (any ResponseTaker)? = nil,
+            receive: @escaping @Sendable (TransportEvent) -> Void
+        ) {
             self.request = request
             isSecure = request.target.scheme == .https
             self.loop = loop
+            self.taker = taker
             self.receive = receive
         }
 
@@ -189,6 +198,12 @@
             delivery.decoder = nil
             receive.take()?(.failed(problem.failure(delivery: .answered, underlying: error)))
             loop.cancel(self)
+        }
+
+        /// Hands a whole response over on the loop's thread, if nothing of it has been reported or has to be decoded.
+        func take(_ head: TransportResponse, _ body: Data) -> ResponseTaking {
+            guard let taker, !isReported, !head.headerFields.contains("Content-Encoding") else { return .refused }
+            return taker.take(head, body)
         }
 
         /// Whether a part of the body has to wait, beside so many bytes that haven't been

@@ -80,6 +80,7 @@
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
         @exclusivity(unchecked) private var events: [EventDelivery.Item] = []
+        @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = []
         @exclusivity(unchecked) private var looks: [Look] = []
         /// Transfers with something that hasn't been handed over.
         @exclusivity(unchecked) private var busy: [CurlTransfer] = []
@@ -92,8 +93,7 @@
         @exclusivity(unchecked) private var reported = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
-        @exclusivity(unchecked) private var lastURL = ""
-        @exclusivity(unchecked) private var lastParsedURL: ParsedURL?
+        @exclusivity(unchecked) private var servers: [Origin: ServerURL] = [:]
         /// Transfers for the next exchanges.
         @exclusivity(unchecked) private var idle: [CurlTransfer] = []
 
@@ -319,6 +319,7 @@
             while takeCommands(&commands) {
                 // What has ended needs no connection.
                 collectEnded(multi)
+                resumeAwaiting()
                 for command in commands { follow(command) }
                 // Not the capacity of a burst.
                 if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
@@ -326,6 +327,7 @@
                 if !early.isEmpty { addEarly(multi) }
                 work(multi)
                 collectEnded(multi)
+                resumeAwaiting()
                 limitConnections(multi)
                 while searches > 0 {
                     searches -= 1
@@ -501,8 +503,7 @@
             count(1, exchange)
             limitConnections(multi)
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
-            let failure = transfer.prepare(
-                for: exchange, parsedURL: parsed(exchange.request.target.absoluteString), share: share)
+            let failure = transfer.prepare(for: exchange, share: share)
             guard failure == nil, let easy = transfer.easy, atom_curl_multi_add(multi, easy) == 0 else {
                 transfer.release()
                 transfer.reset()
@@ -525,16 +526,6 @@
         private func count(_ change: Int, _ exchange: CurlExchange) {
             exchangeCount += change
             if exchange.isSingle { singleCount += change }
-        }
-
-        /// A URL that is requested again is parsed once.
-        private func parsed(_ url: String) -> ParsedURL? {
-            if url != lastURL {
-                (lastURL, lastParsedURL) = (url, nil)
-            } else if lastParsedURL == nil {
-                lastParsedURL = ParsedURL(url)
-            }
-            return lastParsedURL
         }
 
         private func end(_ exchange: CurlExchange) {
@@ -600,13 +591,27 @@
             let metrics = transfer.metrics
             if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
             if let exchange = transfer.exchange {
+                let taking = if case .finished = event { transfer.handOverWhole() } else { ResponseTaking.refused }
                 transfer.handOverPart()
                 transfer.release()
                 count(-1, exchange)
-                if let metrics { report(.measured(metrics), of: exchange) }
-                report(event, of: exchange)
+                switch taking {
+                case .refused:
+                    if let metrics { report(.measured(metrics), of: exchange) }
+                    report(event, of: exchange)
+                case .taken: events.append(EventDelivery.Item(exchange: exchange, event: nil))
+                case .awaited(let continuation): awaiting.append(continuation)
+                }
             }
             recycle(transfer)
+        }
+
+        /// Lets the callers go on whose responses were taken: nothing here holds their exchanges any more.
+        private func resumeAwaiting() {
+            guard !awaiting.isEmpty else { return }
+            reported &+= awaiting.count
+            for continuation in awaiting { continuation.resume() }
+            awaiting.removeAll(keepingCapacity: true)
         }
 
         private func recycle(_ transfer: CurlTransfer) {
@@ -637,11 +642,22 @@
     extension CurlLoop {
         func report(_ event: TransportEvent, of exchange: CurlExchange) {
             reported &+= 1
+            exchange.isReported = true
             events.append(EventDelivery.Item(exchange: exchange, event: event))
         }
 
         /// Whether the process could open as many descriptors as an exchange needs.
         var hasDescriptors: Bool { atom_curl_has_descriptors(bell) }
+
+        /// The URL of a server, which is parsed once.
+        func url(of origin: Origin) -> ServerURL {
+            if let known = servers[origin] { return known }
+            // Not those of all servers that there are.
+            if servers.count >= 256 { servers = [:] }
+            let url = ServerURL(origin)
+            servers[origin] = url
+            return url
+        }
 
         /// Decides whether the receiver of a body has to catch up first.
         func pauses(_ exchange: CurlExchange, handedOver: Int64, pending: Int) -> Bool {

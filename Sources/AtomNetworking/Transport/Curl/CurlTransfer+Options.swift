@@ -4,13 +4,7 @@
 
     extension CurlTransfer {
         /// Sets the options of a request on a new handle, and returns what libcurl refuses.
-        func set(_ request: TransportRequest, parsedURL: ParsedURL?, on easy: atom_curl_easy) -> WireProblem? {
-            // Also as text, which libcurl reads when it repeats a request.
-            guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0 else {
-                return .badURL
-            }
-            if let parsedURL { atom_curl_set_parsed_url(easy, parsedURL.handle) }
-            guard setMethod(request, on: easy) else { return .badURL }
+        func set(_ request: TransportRequest, on easy: atom_curl_easy) -> WireProblem? {
             let proxy: CurlTransport.ProxyServer?
             do {
                 proxy = try settings.proxy(for: request.target)
@@ -18,6 +12,9 @@
                 return .unusableProxy(error.reason)
             }
             if let problem = settings.set(proxy, on: easy) { return problem }
+            guard setTarget(request.target, isProxied: proxy != nil, on: easy), setMethod(request, on: easy) else {
+                return .badURL
+            }
             hasSecureProxy = proxy?.isSecure == true
             guard setHeader(request, isProxied: proxy != nil, on: easy) else {
                 return .other(.dataLengthExceedsMaximum, "The head of the request is larger than 125 KiB")
@@ -35,6 +32,26 @@
                 atom_curl_set_long(easy, CInt(ATOM_CURLOPT_CONNECTTIMEOUT_MS), Int(CInt.max))
             }
             return nil
+        }
+
+        /// Sets the URL of the server, which libcurl has parsed already, and what follows as it is sent: to parse each URL
+        /// takes 10,000 instructions.
+        private func setTarget(_ target: TargetURL, isProxied: Bool, on easy: atom_curl_easy) -> Bool {
+            // Not where libcurl may ask a proxy for the whole URL (RFC 9112 §3.2.2).
+            guard !isProxied || target.scheme == .https else {
+                return atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), target.absoluteString) == 0
+            }
+            let server = loop.url(of: target.origin)
+            self.server = server
+            if let url = server.parsed { atom_curl_set_parsed_url(easy, url) }
+            // Also as text, which libcurl reads when it repeats a request.
+            guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), server.text) == 0 else { return false }
+            return target.absoluteString.withCString { text in
+                guard let path = strchr(text + target.scheme.rawValue.utf8.count + 3, CInt(UInt8(ascii: "/"))) else {
+                    return false
+                }
+                return atom_curl_set_text(easy, CInt(ATOM_CURLOPT_REQUEST_TARGET), path) == 0
+            }
         }
 
         private func setMethod(_ request: TransportRequest, on easy: atom_curl_easy) -> Bool {
@@ -127,16 +144,19 @@
         }()
     }
 
-    /// A URL that libcurl has parsed; the transfer keeps it while a handle reads it.
-    final class ParsedURL {
-        let handle: atom_curl_url
+    /// The URL of a server; a transfer keeps it while a handle reads it.
+    final class ServerURL {
+        let text: String
+        /// The same for libcurl; `nil` if it doesn't accept it.
+        let parsed: atom_curl_url?
 
-        /// `nil` if libcurl doesn't accept the URL.
-        init?(_ text: String) {
-            guard let handle = atom_curl_url_make(text) else { return nil }
-            self.handle = handle
+        init(_ origin: Origin) {
+            text = origin.string + "/"
+            parsed = atom_curl_url_make(text)
         }
 
-        deinit { atom_curl_url_free(handle) }
+        deinit {
+            if let parsed { atom_curl_url_free(parsed) }
+        }
     }
 #endif

@@ -10,7 +10,7 @@
     ///
     /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are decoded. libcurl itself follows no
     /// redirect, keeps no cookie or credential, has no timeouts, and sends nothing again.
-    public final class CurlTransport: Transport {
+    public final class CurlTransport: DirectTransport {
         private let settings: CurlSettings
         /// Started for the first request, and once more in a forked process.
         private let loop = Guarded<CurlLoop?>(nil)
@@ -92,11 +92,25 @@
         public func start(
             _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
+            start(request, takenBy: nil, receive: receive)
+        }
+
+        func start(
+            _ request: TransportRequest, taker: any ResponseTaker,
+            receive: @escaping @Sendable (TransportEvent) -> Void
+        ) -> any TransportExchange {
+            start(request, takenBy: taker, receive: receive)
+        }
+
+        private func start(
+            _ request: TransportRequest, takenBy taker: (any ResponseTaker)?,
+            receive: @escaping @Sendable (TransportEvent) -> Void
+        ) -> any TransportExchange {
             guard let loop = startedLoop() else {
                 receive(.failed(TransportFailure(unsent: .unknown, "The process has no threads or descriptors left")))
                 return EndedExchange()
             }
-            let exchange = CurlExchange(request, loop: loop, receive: receive)
+            let exchange = CurlExchange(request, loop: loop, taker: taker, receive: receive)
             if let body = request.body, body.length == 0, body.isStream {
                 exchange.start(after: body.makeReader(), of: self)
             } else {

@@ -26,6 +26,34 @@
             #expect(server.requests.map { $0["Host"] } == ["\(host):\(server.port)"])
         }
 
+        /// One handle after the other server's, too: libcurl knows only the server's URL, and gets the rest as text.
+        @Test("What follows the host is sent as it is, whatever was sent before it")
+        func targets() async throws {
+            let servers = [try LoopbackServer { _ in .text("here") }, try LoopbackServer { _ in .text("there") }]
+            defer { for server in servers { server.stop() } }
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .none
+            let transport = try CurlTransport(configuration: configuration)
+            let targets = [
+                "/", "/?", "/a%2Fb/%2e%2E/c?d=%C3%A9&e=%2f", "/a//b/...", "/*?x=/y?z", "/?q=a+b&c=1,2;3", "/a:b@c'(d)",
+                "/" + String(repeating: "long/", count: 2_000), "/",
+            ]
+            for target in targets {
+                for server in servers {
+                    let url = try #require(
+                        TargetURL.resolving("http://\(server.host):\(server.port)\(target)", against: nil))
+                    let request = TransportRequest(
+                        method: "GET", target: url, headerFields: HeaderFields(), body: nil, idleTimeout: .seconds(30))
+                    let recorder = await transport.run(request)
+                    #expect(recorder.violations == [], "\(recorder.events)")
+                }
+            }
+            for server in servers {
+                #expect(server.requests.map(\.target) == targets)
+                #expect(Set(server.requests.map { $0["Host"] }) == ["\(server.host):\(server.port)"])
+            }
+        }
+
         @Test(
             "A proxy gets the host as it is",
             arguments: ["my_service", "redis.", "_a_.prod.svc.cluster.local.", "a.example."])

@@ -10,6 +10,7 @@ public final class AtomClient: Client {
     private let tokens: Tokens
     private let isCached: Bool
     private let asked = Count()
+    private let sent = Count()
 
     /// The session's token before the first request.
     public enum Session: Sendable {
@@ -21,13 +22,24 @@ public final class AtomClient: Client {
         case unsigned
     }
 
+    /// The query of each request's URL.
+    public enum Query: Sendable {
+        case none
+        /// The same for all requests.
+        case same
+        /// Another one for each request, as long as the others.
+        case other
+    }
+
     /// Makes a client.
     ///
     /// - Parameters:
     ///   - transport: The transport; the SDK's default if it is `nil`.
     ///   - cache: Keeps the responses, which are used as long as they are fresh.
+    ///   - query: What each URL has after its path.
     public init(
-        _ place: Place, session: Session = .good, transport: (any Transport)? = nil, cache: ResponseCache? = nil
+        _ place: Place, session: Session = .good, transport: (any Transport)? = nil, cache: ResponseCache? = nil,
+        query: Query = .none
     ) throws {
         let scheme: BaseURLScheme = place.isSecure ? .https : .http
         let authorization = try AuthorizationEndpoint(
@@ -45,7 +57,7 @@ public final class AtomClient: Client {
         isCached = cache != nil
         endpoint = FlightEndpoint(
             scheme: scheme, place: place, requiresAuthorization: session != .unsigned,
-            caching: isCached ? .whileCacheFresh : .disabled)
+            caching: isCached ? .whileCacheFresh : .disabled, query: query, sent: sent)
     }
 
     /// How many refreshes have succeeded.
@@ -90,6 +102,14 @@ private struct FlightEndpoint: Requestable {
     let place: Place
     let requiresAuthorization: Bool
     let caching: ResponseCaching
+    let query: AtomClient.Query
+    let sent: Count
+
+    var queryItems: [QueryItem]? {
+        guard query != .none else { return nil }
+        if query == .other { sent.increment() }
+        return ["page": 100_000 + sent.value]
+    }
 
     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: scheme, host: place.host, port: place.port) }
     func path() throws(AtomError) -> URLPath { try URLPath(place.path) }

@@ -10,6 +10,8 @@ Program.run([
     "atom-urlsession": { try AtomClient($0, transport: URLSessionTransport()) },
     "atom-unsigned": { try AtomClient($0, session: .unsigned) },
     "atom-expired": { try AtomClient($0, session: .expired) },
+    "atom-one-query": { try AtomClient($0, query: .same) },
+    "atom-other-queries": { try AtomClient($0, query: .other) },
     "atom-memory": { try AtomClient($0, cache: ResponseCache()) },
     "atom-disk": { try AtomClient($0, cache: ResponseCache(memory: 0, disk: disk())) },
     "atom-beside-streams": { try AtomClient($0, transport: transportWithStreams()) },

@@ -1,0 +1,242 @@
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("A response that is there at once", .limited)
+struct DirectTransportTests {
+    /// Keeps what it is given, and sends nothing.
+    private final class FakeTransport: DirectTransport {
+        struct Started: Sendable {
+            let taker: (any ResponseTaker)?
+            let receive: @Sendable (TransportEvent) -> Void
+
+            /// As events, on this thread.
+            func answer(_ head: TransportResponse, _ body: Data) {
+                for event in [.response(head), .data(body), .finished] as [TransportEvent] { receive(event) }
+            }
+        }
+
+        private struct Handle: TransportExchange { func cancel() {} }
+
+        private let all = Locked<[Started]>([])
+        let exchangesPerOrigin: Int?
+
+        init(exchangesPerOrigin: Int? = nil) { self.exchangesPerOrigin = exchangesPerOrigin }
+
+        func started(_ index: Int = 0) async throws -> Started {
+            #expect(await eventually { all.value.count > index })
+            return try #require(all.value.dropFirst(index).first)
+        }
+
+        func start(
+            _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+        ) -> any TransportExchange {
+            all.with { $0.append(Started(taker: nil, receive: receive)) }
+            return Handle()
+        }
+
+        func start(
+            _ request: TransportRequest, taker: any ResponseTaker, receive: @escaping @Sendable (TransportEvent) -> Void
+        ) -> any TransportExchange {
+            all.with { $0.append(Started(taker: taker, receive: receive)) }
+            return Handle()
+        }
+    }
+
+    private static let body = Data("here".utf8)
+
+    private static func head(_ status: Int = 200, _ fields: [String: String] = [:]) -> TransportResponse {
+        TransportResponse(
+            statusCode: status, headerFields: HeaderFields(fields.map { HeaderItem(name: $0.key, value: $0.value) }))
+    }
+
+    private static func atom(
+        over transport: FakeTransport, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+    ) -> Atom {
+        Atom(.forTest(over: transport, change))
+    }
+
+    private static let endpoint = WireEndpoint(host: "a.example", port: 80)
+
+    /// Whoever has begun to wait is told to go on, and others find the outcome.
+    private static func resume(_ taking: ResponseTaking?) -> Bool {
+        switch taking {
+        case .awaited(let continuation):
+            continuation.resume()
+            return true
+        case .taken: return true
+        case .refused, nil: return false
+        }
+    }
+
+    @Test("The caller gets it as it gets the events", arguments: [Data("here".utf8), Data()], [200, 201, 204])
+    func taken(body: Data, status: Int) async throws {
+        var outcomes: [AtomResponse] = []
+        for isDirect in [true, false] {
+            let transport = FakeTransport(exchangesPerOrigin: 1)
+            let atom = Self.atom(over: transport)
+            let call = Task { await atom.outcome(of: Self.endpoint) }
+            let started = try await transport.started()
+            let head = Self.head(status, ["Content-Type": "text/plain"])
+            if isDirect {
+                #expect(Self.resume(started.taker?.take(head, body)))
+            } else {
+                started.answer(head, body)
+            }
+            outcomes.append(try await call.value.get())
+            #expect(atom.manager.slots.counts == (0, 0))
+        }
+        #expect(outcomes[0].statusCode == outcomes[1].statusCode && outcomes[0].data == outcomes[1].data)
+        #expect(outcomes[0].headerFields == outcomes[1].headerFields && outcomes[0].url == outcomes[1].url)
+        #expect(outcomes[0].data == body && outcomes[0].statusCode == status)
+    }
+
+    @Test(
+        "Of what needs more than the caller it comes as events",
+        arguments: [
+            (206, [:]), (302, ["Location": "/x"]), (401, [:]), (403, [:]), (404, [:]), (500, [:]), (503, [:]),
+            (200, ["Set-Cookie": "a=b"]),
+        ] as [(Int, [String: String])])
+    func refused(status: Int, fields: [String: String]) async throws {
+        let transport = FakeTransport()
+        let atom = Self.atom(over: transport)
+        let call = Task { await atom.outcome(of: Self.endpoint) }
+        let started = try await transport.started()
+        let head = Self.head(status, fields)
+        #expect(!Self.resume(started.taker?.take(head, Self.body)))
+        started.answer(head, Self.body)
+        if status == 302 { try await transport.started(1).answer(Self.head(), Self.body) }
+        #expect(await call.value.response?.data == Self.body)
+    }
+
+    @Test("One that is too large comes as events, and fails")
+    func tooLarge() async throws {
+        let transport = FakeTransport()
+        let atom = Self.atom(over: transport) { $0.maximumResponseSize = 3 }
+        let call = Task { await atom.outcome(of: Self.endpoint) }
+        let started = try await transport.started()
+        #expect(!Self.resume(started.taker?.take(Self.head(), Self.body)))
+        started.answer(Self.head(), Self.body)
+        #expect(await call.value.error != nil)
+    }
+
+    @Test("After a cancellation nobody takes it")
+    func cancelled() async throws {
+        let transport = FakeTransport()
+        let call = Task { await Self.atom(over: transport).outcome(of: Self.endpoint) }
+        let started = try await transport.started()
+        call.cancel()
+        #expect(await call.value.error?.isCancelled == true)
+        #expect(!Self.resume(started.taker?.take(Self.head(), Self.body)))
+        started.answer(Self.head(), Self.body)
+    }
+
+    @Test("While others wait for the slot it comes as events, and they follow")
+    func waitedFor() async throws {
+        let transport = FakeTransport(exchangesPerOrigin: 1)
+        let atom = Self.atom(over: transport)
+        let calls = (0..<3).map { _ in Task { await atom.outcome(of: Self.endpoint) } }
+        for index in 0..<3 {
+            let started = try await transport.started(index)
+            #expect(await eventually { atom.manager.slots.counts == (1, 2 - index) })
+            let isTaken = Self.resume(started.taker?.take(Self.head(), Self.body))
+            #expect(isTaken == (index == 2))
+            if !isTaken { started.answer(Self.head(), Self.body) }
+        }
+        for call in calls { #expect(await call.value.response?.data == Self.body) }
+        #expect(atom.manager.slots.counts == (0, 0))
+    }
+
+    private struct Hearing: RequestObserver { func observe(_ event: RequestEvent) {} }
+
+    /// What concerns more than a caller that awaits the response.
+    enum Other: CaseIterable { case completion, observer, progress, stream, rejections }
+
+    @Test("It isn't offered where code of the app would run", arguments: Other.allCases)
+    func notOffered(other: Other) async throws {
+        let transport = FakeTransport()
+        let atom = Self.atom(over: transport) { configuration in
+            if other == .observer { configuration.observers = [Hearing()] }
+            guard other == .rejections,
+                let authorization = try? AuthorizationEndpoint(host: "auth.example", path: "/token")
+            else { return }
+            var bearer = BearerAuthentication(
+                endpoint: authorization, client: ClientCredential(id: "app"),
+                store: InMemoryTokenCredentialStore(.issued(0)))
+            bearer.tokenRejections = [.status(403)]
+            configuration.authenticationMethod = .bearer(bearer)
+        }
+        var endpoint = Self.endpoint
+        endpoint.requiresAuthorization = false
+        let service = atom.enqueue(endpoint)
+        let isTold = Signal()
+        switch other {
+        case .completion: service.resume { _ in isTold.raise() }
+        case .progress:
+            Task {
+                _ = try? await service.resume(progress: { _ in }, expecting: NoContent.self)
+                isTold.raise()
+            }
+        case .stream:
+            Task {
+                if let stream = try? await service.bytes() { for try await _ in stream {} }
+                isTold.raise()
+            }
+        case .observer, .rejections:
+            Task {
+                _ = try? await service.resume()
+                isTold.raise()
+            }
+        }
+        let started = try await transport.started()
+        #expect(started.taker == nil)
+        started.answer(Self.head(), Self.body)
+        await isTold.wait()
+    }
+
+    #if os(Linux)
+        @Test("With one connection for many callers no code of the app runs on the transport's thread")
+        func whoseThread() async throws {
+            /// Says on which threads it is read and let go of.
+            final class Variable: TokenCredentialWritable {
+                let names: Locked<Set<String>>
+
+                init(_ names: Locked<Set<String>>) { self.names = names }
+
+                deinit { note() }
+
+                private func note() { names.with { _ = $0.insert(ThisProcess.currentThreadName) } }
+
+                var tokenCredential: TokenCredential {
+                    get {
+                        note()
+                        return TokenCredential(accessToken: "A", expiresAt: .distantFuture, refreshToken: "R")
+                    }
+                    set { note() }
+                }
+            }
+            let names = Locked<Set<String>>([])
+            let server = try LoopbackServer { _ in .json("{}") }
+            defer { server.stop() }
+            let authorization = try AuthorizationEndpoint(
+                scheme: .http, host: server.host, port: server.port, path: "/token")
+            for round in 0..<20 {
+                // The last call takes the service with it.
+                await withTaskGroup(of: Void.self) { group in
+                    let transport = try? CurlTransport(connectionsPerOrigin: 1 + round % 2)
+                    let atom = Atom(
+                        .forTest(over: transport ?? FakeTransport()) {
+                            $0.authenticationMethod = .bearer(
+                                authorization, ClientCredential(id: "client"), Variable(names))
+                        })
+                    for _ in 0..<10 {
+                        group.addTask { #expect(await atom.outcome(of: server.endpoint("/x")).text == "{}") }
+                    }
+                }
+            }
+            #expect(!names.value.isEmpty && !names.value.contains { $0.contains("AtomNetworking") }, "\(names.value)")
+        }
+    #endif
+}
