@@ -98,6 +98,13 @@
             return proxy?.isLoopback == false && target.origin.isLoopback ? nil : proxy
         }
 
+        /// Whether a request sets no option but those of all requests with its scheme.
+        func isPlain(_ request: TransportRequest) -> Bool {
+            let proxy = request.target.scheme == .http ? httpProxy : httpsProxy
+            guard case .success(nil) = proxy, request.method == "GET", request.body == nil else { return false }
+            return !request.needsFreshConnection && request.idleTimeout <= CurlTransfer.usualTimeout
+        }
+
         /// Sets the options of a proxy on a new handle, and returns what libcurl refuses.
         func set(_ proxy: CurlTransport.ProxyServer?, on easy: atom_curl_easy) -> WireProblem? {
             guard let proxy else {

@@ -3,6 +3,8 @@
     import Foundation
 
     extension CurlTransfer {
+        static let usualTimeout = Duration.seconds(240)
+
         /// Sets the options of a request on a new handle, and returns what libcurl refuses.
         func set(_ request: TransportRequest, on easy: atom_curl_easy) -> WireProblem? {
             let proxy: CurlTransport.ProxyServer?
@@ -12,13 +14,9 @@
                 return .unusableProxy(error.reason)
             }
             if let problem = settings.set(proxy, on: easy) { return problem }
-            guard setTarget(request.target, isProxied: proxy != nil, on: easy), setMethod(request, on: easy) else {
-                return .badURL
-            }
             hasSecureProxy = proxy?.isSecure == true
-            guard setHeader(request, isProxied: proxy != nil, on: easy) else {
-                return .other(.dataLengthExceedsMaximum, "The head of the request is larger than 125 KiB")
-            }
+            guard setMethod(request, on: easy) else { return .badURL }
+            if let problem = setMessage(request, isProxied: proxy != nil, on: easy) { return problem }
             if let body = request.body, body.isStream { reader = BodyReadAhead(body) }
             if request.needsFreshConnection {
                 guard settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy),
@@ -28,8 +26,17 @@
                 atom_curl_set_long(easy, CInt(ATOM_CURLOPT_TCP_KEEPALIVE), 1)
             }
             // libcurl's own limit is five minutes; another one costs a timer.
-            if request.idleTimeout > .seconds(240) {
+            if request.idleTimeout > Self.usualTimeout {
                 atom_curl_set_long(easy, CInt(ATOM_CURLOPT_CONNECTTIMEOUT_MS), Int(CInt.max))
+            }
+            return nil
+        }
+
+        /// Sets what differs between plain exchanges, and returns what libcurl refuses.
+        func setMessage(_ request: TransportRequest, isProxied: Bool, on easy: atom_curl_easy) -> WireProblem? {
+            guard setTarget(request.target, isProxied: isProxied, on: easy) else { return .badURL }
+            guard setHeader(request, isProxied: isProxied, on: easy) else {
+                return .other(.dataLengthExceedsMaximum, "The head of the request is larger than 125 KiB")
             }
             return nil
         }
@@ -43,7 +50,7 @@
             }
             let server = loop.url(of: target.origin)
             self.server = server
-            if let url = server.parsed { atom_curl_set_parsed_url(easy, url) }
+            atom_curl_set_parsed_url(easy, server.parsed)
             // Also as text, which libcurl reads when it repeats a request.
             guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), server.text) == 0 else { return false }
             return target.absoluteString.withCString { text in

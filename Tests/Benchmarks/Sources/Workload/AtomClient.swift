@@ -68,12 +68,15 @@ public final class AtomClient: Client {
 
     /// Sends one request.
     public func flight() async throws {
-        if isCached {
-            let flight = try await atom.enqueue(endpoint).resume(decoding: Flight.self)
-            if flight.response.source == .server { asked.increment() }
-            return
-        }
+        if isCached { return try await cachedFlight() }
         _ = try await atom.enqueue(endpoint).resume(expecting: Flight.self)
+    }
+
+    // Not inlined: it would reserve memory for the response in each waiting call.
+    @inline(never)
+    private func cachedFlight() async throws {
+        let flight = try await atom.enqueue(endpoint).resume(decoding: Flight.self)
+        if flight.response.source == .server { asked.increment() }
     }
 
     fileprivate func flight(completion: @escaping @Sendable (Bool) -> Void) {
