@@ -250,6 +250,7 @@ extension Exchange {
     /// Whether a response that is there at once concerns only the caller, who holds the exchange.
     private var takesWholeResponse: Bool {
         isAwaited && observation == nil && progress == nil && destination == nil && signing.policy.takesSlot
+            && bodyLength == nil && stream == nil
     }
 
     /// The whole response has arrived at once.
@@ -261,13 +262,12 @@ extension Exchange {
             // One thread hands many slots on with fewer turns than each caller's own.
             !manager.slots.isWaitedFor(at: wire.target.origin)
         else { return .refused }
-        let now = manager.time.now
         var outcome = Optional(Result<_, AtomError>.success(response(head, body, of: wire)))
         var running: (any TransportExchange)?
         let (commands, continuation) = content.withLock { content in
-            guard let commands = content.machine.wholeArrived(head, of: wire.number, at: now) else {
-                return (nil as ExchangeMachine.Commands?, nil as UnsafeContinuation<Void, Never>?)
-            }
+            guard !content.awaited.hasAppExecutor,
+                let commands = content.machine.wholeArrived(head, of: wire.number)
+            else { return (nil as ExchangeMachine.Commands?, nil as UnsafeContinuation<Void, Never>?) }
             content.wire = nil
             if !content.isStarting { running = content.running.take() }
             content.lastEnded = wire.number
@@ -276,10 +276,13 @@ extension Exchange {
         guard let commands else { return .refused }
         withExtendedLifetime(running) {}
         for index in 0..<commands.count {
-            if case .removeDeadline(let number) = commands[index] { manager.deadlines.remove(self, number: number) }
+            switch commands[index] {
+            case .removeDeadline(let number): manager.deadlines.remove(self, number: number)
+            case .deliver: manager.quotas.giveBack(1, at: wire.target.origin)
+            case .giveSlotBack: manager.slots.release(origin: wire.target.origin, elsewhere: true)
+            default: preconditionFailure("a whole response comes to nothing else")
+            }
         }
-        manager.quotas.giveBack(1, at: wire.target.origin)
-        manager.slots.release(origin: wire.target.origin, elsewhere: true)
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin, elsewhere: true) }
         return continuation.map(ResponseTaking.awaited) ?? .taken
     }
@@ -746,7 +749,14 @@ extension Exchange {
 
     @inline(never)
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        if content.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
+        #if os(Linux)
+            let hasAppExecutor = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
+        #else
+            let hasAppExecutor = false  // No transport asks there.
+        #endif
+        if content.withLock({ $0.awaited.await(continuation, hasAppExecutor: hasAppExecutor) }) {
+            continuation.resume()
+        }
     }
 
     func takeOutcome() -> Result<AtomResponse, AtomError>? { content.withLock { $0.awaited.take() } }

@@ -43,6 +43,8 @@ struct AwaitedOutcome {
     private(set) var isKnown = false
     /// The caller: set once, and taken once, at the end.
     private var awaiting: UnsafeContinuation<Void, Never>?
+    /// Whether the caller's task has an executor of the app's, which runs its code where the task is resumed.
+    private(set) var hasAppExecutor = false
 
     /// Moves the outcome to the caller; called once.
     ///
@@ -56,8 +58,8 @@ struct AwaitedOutcome {
     /// The caller waits; called once.
     ///
     /// - Returns: Whether the outcome is known already, and the caller goes on.
-    mutating func await(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
-        if !isKnown { awaiting = continuation }
+    mutating func await(_ continuation: UnsafeContinuation<Void, Never>, hasAppExecutor: Bool = false) -> Bool {
+        if !isKnown { (awaiting, self.hasAppExecutor) = (continuation, hasAppExecutor) }
         return isKnown
     }
 

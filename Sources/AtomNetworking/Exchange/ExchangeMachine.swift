@@ -232,9 +232,8 @@ extension ExchangeMachine {
     /// A whole response has arrived at once, which the caller gets as it is.
     ///
     /// - Returns: `nil` if the machine wants its parts: it goes on otherwise, or the session waits to hear of the token.
-    mutating func wholeArrived(_ head: TransportResponse, of number: Int, at now: MonotonicInstant) -> Commands? {
+    mutating func wholeArrived(_ head: TransportResponse, of number: Int) -> Commands? {
         guard number == self.number, number == 1, case .sending(_, isUnproven: false) = state else { return nil }
-        clock.lastActivity = now
         reach = .answered
         state = .receiving(head, .whole)
         var commands = Commands()

@@ -46,8 +46,6 @@ final class OriginSlots: Sendable {
     private let lanes: Guarded<Lanes>
     private let isUnlimited: Bool
     private let isFixed: Bool
-    /// Without a target, it gets a thread also when the app blocks all of GCD's.
-    private let queue = DispatchQueue(label: "AtomNetworking.OriginSlots")
 
     /// So many origins with a limit of their own are remembered.
     private static let maximumLearned = 1_000
@@ -128,7 +126,10 @@ final class OriginSlots: Sendable {
     }
 
     private func drain(_ origin: Origin, _ elsewhere: Bool) {
-        guard !elsewhere else { return queue.async { self.drain(origin, false) } }
+        // Without a target, the queue gets a thread also when the app blocks all of GCD's; each origin has its own.
+        guard !elsewhere else {
+            return DispatchQueue(label: "AtomNetworking.OriginSlots").async { self.drain(origin, false) }
+        }
         while let next = nextWaiter(origin) { next.waiter.slotGranted(of: origin, place: next.place) }
     }
 

@@ -197,6 +197,32 @@ struct DirectTransportTests {
     }
 
     #if os(Linux)
+        /// Says on which threads it is given a task.
+        private final class NotingExecutor: TaskExecutor {
+            private let queue = DispatchQueue(label: "executor")
+            let names = Locked<Set<String>>([])
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                names.with { _ = $0.insert(ThisProcess.currentThreadName) }
+                let (job, executor) = (UnownedJob(job), asUnownedTaskExecutor())
+                queue.async { job.runSynchronously(on: executor) }
+            }
+        }
+
+        @Test("A task with an executor of the app's isn't resumed on the transport's thread")
+        func ownExecutor() async throws {
+            let server = try LoopbackServer { _ in .json("{}") }
+            defer { server.stop() }
+            let atom = Atom(.forTest(over: try CurlTransport()))
+            let executor = NotingExecutor()
+            for _ in 0..<50 {
+                let call = Task(executorPreference: executor) { await atom.outcome(of: server.endpoint("/x")) }
+                #expect(await call.value.text == "{}")
+            }
+            let names = executor.names.value
+            #expect(!names.isEmpty && !names.contains { $0.contains("AtomNetworking") }, "\(names)")
+        }
+
         @Test("With one connection for many callers no code of the app runs on the transport's thread")
         func whoseThread() async throws {
             /// Says on which threads it is read and let go of.

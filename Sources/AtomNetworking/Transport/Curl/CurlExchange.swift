@@ -15,12 +15,9 @@
         /// The body, if it is looked at before the start; not changed after that.
         @exclusivity(unchecked) private var emptyBody: TransportBodyReader?
 
-        /// Who takes the whole response, if it is there at once.
-        private let taker: (any ResponseTaker)?
-
         // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
-        /// Whether an event has been reported, which may still wait for its delivery.
-        @exclusivity(unchecked) var isReported = false
+        /// Who takes the whole response, if it is there at once: until the first event, which may wait for its delivery.
+        @exclusivity(unchecked) var taker: (any ResponseTaker)?
         /// Whether it may need a connection of its own.
         @exclusivity(unchecked) var isSingle = true
         @exclusivity(unchecked) var transfer: CurlTransfer?
@@ -202,7 +199,7 @@
 
         /// Hands a whole response over on the loop's thread, if nothing of it has been reported or has to be decoded.
         func take(_ head: TransportResponse, _ body: Data) -> ResponseTaking {
-            guard let taker, !isReported, !head.headerFields.contains("Content-Encoding") else { return .refused }
+            guard let taker = taker.take(), !head.headerFields.contains("Content-Encoding") else { return .refused }
             return taker.take(head, body)
         }
 

@@ -599,8 +599,12 @@
                 case .refused:
                     if let metrics { report(.measured(metrics), of: exchange) }
                     report(event, of: exchange)
-                case .taken: events.append(EventDelivery.Item(exchange: exchange, event: nil))
-                case .awaited(let continuation): awaiting.append(continuation)
+                case .taken:
+                    reported &+= 1
+                    events.append(EventDelivery.Item(exchange: exchange, event: nil))
+                case .awaited(let continuation):
+                    reported &+= 1
+                    awaiting.append(continuation)
                 }
             }
             recycle(transfer)
@@ -609,7 +613,6 @@
         /// Lets the callers go on whose responses were taken: nothing here holds their exchanges any more.
         private func resumeAwaiting() {
             guard !awaiting.isEmpty else { return }
-            reported &+= awaiting.count
             for continuation in awaiting { continuation.resume() }
             awaiting.removeAll(keepingCapacity: true)
         }
@@ -642,7 +645,7 @@
     extension CurlLoop {
         func report(_ event: TransportEvent, of exchange: CurlExchange) {
             reported &+= 1
-            exchange.isReported = true
+            exchange.taker = nil
             events.append(EventDelivery.Item(exchange: exchange, event: event))
         }
 

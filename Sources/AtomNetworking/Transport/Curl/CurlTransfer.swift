@@ -46,10 +46,9 @@
         // Only the loop's thread uses these, so no two accesses overlap (SE-0176); to check for that would cost 7,000
         // instructions a request, in all files of libcurl's.
         @exclusivity(unchecked) private(set) var easy: atom_curl_easy?
-        /// Whether the handle, which a plain exchange over TLS, or one without it, has left, has only what all of these
-        /// set; `nil` if it has more. Then only the target and the fields are set again: 5,000 instructions are saved,
-        /// and over TLS 8,000.
-        @exclusivity(unchecked) private var plainKind: Bool?
+        /// The scheme of the plain exchanges whose common options the handle has; `nil` if it has others. Then only what
+        /// differs is set for the next one: that saves 5,000 instructions.
+        @exclusivity(unchecked) private var plainScheme: BaseURLScheme?
         @exclusivity(unchecked) var lines = HeaderLines()
         @exclusivity(unchecked) var server: ServerURL?
         /// The first turn of the loop in which libcurl works on the exchange.
@@ -139,7 +138,7 @@
             body = request.body?.data
             errorBuffer[0] = 0
             let isPlain = settings.isPlain(request)
-            let isSet = isPlain && easy != nil && plainKind == exchange.isSecure
+            let isSet = isPlain && easy != nil && plainScheme == request.target.scheme
             // Without memory the handle of before is gone, too.
             if !isSet { easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer) }
             guard let easy else { return Self.noMemory }
@@ -156,7 +155,7 @@
                     && settings.set(ATOM_CURLOPT_RTSP_REQUEST, Int(ATOM_CURL_RTSP_RECEIVE), on: easy)
                 if exchange.isSecure { atom_curl_tls_listen(easy, loop.watcher) }
             }
-            plainKind = isPlain && problem == nil ? exchange.isSecure : nil
+            plainScheme = isPlain && problem == nil ? request.target.scheme : nil
             mayMultiplex = true
             chooseProtocol()
             guard let problem else { return nil }
@@ -175,19 +174,19 @@
             guard let easy, let exchange, mayMultiplex, !loop.mayMultiplex(exchange) else { return }
             mayMultiplex = false
             // Without TLS each one sets it.
-            if exchange.isSecure { plainKind = nil }
+            if exchange.isSecure { plainScheme = nil }
             atom_curl_set_long(easy, CInt(ATOM_CURLOPT_HTTP_VERSION), Int(ATOM_CURL_HTTP_1_1))
         }
 
-        /// The handle, for an option that not each plain exchange sets.
-        private func handleForMore() -> atom_curl_easy? {
-            plainKind = nil
-            return easy
+        /// Sets an option that not each plain exchange sets.
+        private func setMore(_ option: Int, _ value: Int) -> Bool {
+            plainScheme = nil
+            return easy.map { settings.set(option, value, on: $0) } ?? false
         }
 
         /// Makes a handle that only searches for a kept connection.
         func prepareSearch() -> atom_curl_easy? {
-            plainKind = nil
+            plainScheme = nil
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
             guard let easy else { return nil }
             // Port 1 has no connections. One that must be new is not searched for in 8.23.
@@ -226,9 +225,8 @@
                 // A server that answers before the body may take the next request for it (RFC 9110 §10.1.1).
                 let isLast = hidesSurplus || owesBody || head.endsWithConnection
                 if !head.isHTTP2, isLast, !forbidReuse(true) { return false }
-                if exchange.isSecure, head.lastsToTheEnd, exchange.request.method != "HEAD", let easy = handleForMore()
-                {
-                    isCut = false
+                if exchange.isSecure, head.lastsToTheEnd, exchange.request.method != "HEAD", let easy {
+                    (isCut, plainScheme) = (false, nil)
                     atom_curl_report_progress(easy, owner)
                 }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
@@ -253,7 +251,7 @@
         }
 
         private func forbidReuse(_ isForbidden: Bool) -> Bool {
-            handleForMore().map { settings.set(ATOM_CURLOPT_FORBID_REUSE, isForbidden ? 1 : 0, on: $0) } ?? false
+            setMore(ATOM_CURLOPT_FORBID_REUSE, isForbidden ? 1 : 0)
         }
 
         /// Whether the server doesn't know the `Expect` that libcurl added (RFC
@@ -376,9 +374,7 @@
                 }
             }
             isPrepared = true
-            if settings.library.tellsOfLeavingInWords, speaksHTTP2, let easy = handleForMore() {
-                atom_curl_set_long(easy, CInt(ATOM_CURLOPT_VERBOSE), 1)
-            }
+            if settings.library.tellsOfLeavingInWords, speaksHTTP2 { _ = setMore(ATOM_CURLOPT_VERBOSE, 1) }
             if exchange.isSecure { preparedAt = DispatchTime.now().uptimeNanoseconds }
             if measuresResponse { began = DispatchTime.now().uptimeNanoseconds }
             return refusal == nil
@@ -434,13 +430,11 @@
         ///
         /// It takes another handshake, over a new connection, and nothing else is sent.
         func looksAtCertificate(after code: CInt) -> Bool {
-            guard code == 60, self.refusal == nil, exchange?.isSecure == true, let easy = handleForMore() else {
-                return false
-            }
+            guard code == 60, self.refusal == nil, let easy, exchange?.isSecure == true else { return false }
             let refusal = error(code: Int(code))
             guard !refusal.isOfClientCertificate else { return false }
             // Only with these nothing is sent.
-            guard settings.set(ATOM_CURLOPT_CONNECT_ONLY, 1, on: easy),
+            guard setMore(ATOM_CURLOPT_CONNECT_ONLY, 1),
                 [ATOM_CURLOPT_SSLCERT, ATOM_CURLOPT_SSLKEY, ATOM_CURLOPT_PINNEDPUBLICKEY].allSatisfy({
                     settings.remove($0, on: easy)
                 }), beginAnew()
@@ -457,7 +451,7 @@
         /// Gets ready for a new connection: nothing of the request has been sent.
         func beginAnew() -> Bool {
             beginAgain()
-            return handleForMore().map { settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: $0) } ?? false
+            return setMore(ATOM_CURLOPT_FRESH_CONNECT, 1)
         }
 
         /// The same for any connection.
@@ -614,7 +608,7 @@
                 self.easy = nil
             }
             // Of a plain one libcurl still has it.
-            if plainKind == nil || easy == nil { server = nil }
+            if plainScheme == nil || easy == nil { server = nil }
             (began, untilResponse) = (nil, nil)
             head.reset()
             abort = nil

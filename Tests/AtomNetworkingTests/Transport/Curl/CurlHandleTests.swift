@@ -69,5 +69,73 @@
                 #expect(Array(after.texts.suffix(2)) == alone.texts + alone.texts, "after \(before)")
             }
         }
+
+        /// Answers with the head that it has got; `/ending` has a body that only the end of the connection ends.
+        private static let program = """
+            import socket, ssl, threading
+
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain("server.pem", "server.key")
+            listener = socket.create_server(("127.0.0.1", 0))
+            print("ACCEPT 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
+
+            def serve(plain):
+                try:
+                    line = context.wrap_socket(plain, server_side=True)
+                    file = line.makefile("rb")
+                    while True:
+                        head = b""
+                        while not head.endswith(b"\\r\\n\\r\\n"):
+                            part = file.readline()
+                            if not part: return
+                            head += part
+                        if b"POST" in head: file.read(4)
+                        isEnding = b"/ending" in head
+                        line.sendall(b"HTTP/1.1 200 OK\\r\\n")
+                        if not isEnding: line.sendall(b"Content-Length: %d\\r\\n" % len(head))
+                        line.sendall(b"\\r\\n" + head)
+                        if isEnding:
+                            line.unwrap()
+                            return
+                except OSError:
+                    pass
+
+            while True:
+                threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()
+            """
+
+        @Test(
+            "sends over TLS what a new one sends",
+            .enabled(if: OpenSSL.path != nil && Python.path != nil, "needs openssl and Python"))
+        func overTLS() async throws {
+            let server = try await TLSServer(program: Self.program)
+            let stranger = try await TLSServer(.expired)
+            let configuration = try server.configuration
+            func request(_ kind: String, at port: Int? = nil) throws -> TransportRequest {
+                try TransportRequest(
+                    method: kind == "post" ? "POST" : "GET",
+                    base: BaseURL(host: "127.0.0.1", port: port ?? server.port), path: URLPath("/\(kind)"),
+                    body: kind == "post" ? Data("body".utf8) : nil, needsFreshConnection: kind == "fresh")
+            }
+            let kinds = ["plain", "ending", "post", "fresh"]
+            for kind in kinds {
+                let alone = await (try CurlTransport(configuration: configuration)).run(try request(kind)).text
+                #expect(alone.hasPrefix("\(kind == "post" ? "POST" : "GET") /\(kind) HTTP/1.1"))
+                for before in kinds + ["stranger"] {
+                    let transport = try CurlTransport(configuration: configuration)
+                    for name in ["plain", before] {
+                        let port = name == "stranger" ? stranger.port : server.port
+                        let recorder = await transport.run(try request(name, at: port))
+                        #expect((recorder.failure == nil) == (name != "stranger"))
+                    }
+                    for _ in 0..<2 {
+                        let recorder = await transport.run(try request(kind))
+                        #expect(recorder.text == alone, "\(kind) after \(before): \(recorder.events)")
+                    }
+                }
+            }
+            await server.end()
+            await stranger.end()
+        }
     }
 #endif
