@@ -46,8 +46,9 @@
         // Only the loop's thread uses these, so no two accesses overlap (SE-0176); to check for that would cost 7,000
         // instructions a request, in all files of libcurl's.
         @exclusivity(unchecked) private(set) var easy: atom_curl_easy?
-        /// The scheme of the plain exchanges whose common options the handle has; `nil` if it has others. Then only what
-        /// differs is set for the next one: that saves 5,000 instructions.
+        /// The scheme of the plain exchanges whose common options the handle has; `nil` if it has others.
+        ///
+        /// Of the next one only what differs is set: that saves 5,000 instructions.
         @exclusivity(unchecked) private var plainScheme: BaseURLScheme?
         @exclusivity(unchecked) var lines = HeaderLines()
         @exclusivity(unchecked) var server: ServerURL?
