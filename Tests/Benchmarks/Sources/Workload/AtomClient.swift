@@ -37,9 +37,10 @@ public final class AtomClient: Client {
     ///   - transport: The transport; the SDK's default if it is `nil`.
     ///   - cache: Keeps the responses, which are used as long as they are fresh.
     ///   - query: What each URL has after its path.
+    ///   - configure: Changes the configuration.
     public init(
         _ place: Place, session: Session = .good, transport: (any Transport)? = nil, cache: ResponseCache? = nil,
-        query: Query = .none
+        query: Query = .none, configure: (inout ServiceConfiguration) -> Void = { _ in }
     ) throws {
         let scheme: BaseURLScheme = place.isSecure ? .https : .http
         let authorization = try AuthorizationEndpoint(
@@ -53,6 +54,7 @@ public final class AtomClient: Client {
         configuration.transport = transport
         configuration.cache = cache
         configuration.dispatchQueue = .global()
+        configure(&configuration)
         atom = Atom(serviceConfiguration: configuration)
         isCached = cache != nil
         endpoint = FlightEndpoint(

@@ -12,10 +12,20 @@ Program.run([
     "atom-expired": { try AtomClient($0, session: .expired) },
     "atom-one-query": { try AtomClient($0, query: .same) },
     "atom-other-queries": { try AtomClient($0, query: .other) },
+    "atom-observed": { try AtomClient($0, configure: { $0.observers = [Observer()] }) },
+    "atom-signer": { try AtomClient($0, configure: { $0.signers = [Signer()] }) },
     "atom-memory": { try AtomClient($0, cache: ResponseCache()) },
     "atom-disk": { try AtomClient($0, cache: ResponseCache(memory: 0, disk: disk())) },
     "atom-beside-streams": { try AtomClient($0, transport: transportWithStreams()) },
 ])
+
+struct Observer: RequestObserver {
+    func observe(_ event: RequestEvent) {}
+}
+
+struct Signer: RequestSigner {
+    func sign(_ request: inout SignableRequest) throws { try request.setHeader("X-Signature", to: "4f1c2b9a") }
+}
 
 /// A folder where the report removes it.
 func disk() -> ResponseCache.Disk {
