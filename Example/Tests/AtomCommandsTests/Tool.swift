@@ -53,7 +53,7 @@ enum Tool {
         while process.isRunning, !isReady() { try await Task.sleep(for: .milliseconds(10)) }
         let before = try noted()
         if process.isRunning { kill(process.processIdentifier, signal) }
-        // It ends, or says what it waits for; from another signal it doesn't hear.
+        // The tool ends, or says what it waits for; no other signal tells it anything.
         while [SIGINT, SIGTERM, SIGKILL].contains(signal), process.isRunning, try signal == SIGKILL || noted() == before
         {
             try await Task.sleep(for: .milliseconds(1))

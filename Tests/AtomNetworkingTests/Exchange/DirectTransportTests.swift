@@ -152,7 +152,7 @@ struct DirectTransportTests {
     private struct Hearing: RequestObserver { func observe(_ event: RequestEvent) {} }
 
     /// What concerns more than a caller that awaits the response.
-    enum Other: CaseIterable { case completion, observer, progress, stream, rejections }
+    enum Other: CaseIterable { case completion, observer, progress, stream, rejections, body }
 
     @Test("It isn't offered where code of the app would run", arguments: Other.allCases)
     func notOffered(other: Other) async throws {
@@ -170,6 +170,7 @@ struct DirectTransportTests {
         }
         var endpoint = Self.endpoint
         endpoint.requiresAuthorization = false
+        if other == .body { endpoint.method = .post(Self.body) }
         let service = atom.enqueue(endpoint)
         let isTold = Signal()
         switch other {
@@ -184,7 +185,7 @@ struct DirectTransportTests {
                 if let stream = try? await service.bytes() { for try await _ in stream {} }
                 isTold.raise()
             }
-        case .observer, .rejections:
+        case .observer, .rejections, .body:
             Task {
                 _ = try? await service.resume()
                 isTold.raise()

@@ -80,6 +80,7 @@
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
         @exclusivity(unchecked) private var events: [EventDelivery.Item] = []
+        /// The callers whose responses were taken in this turn.
         @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = []
         @exclusivity(unchecked) private var looks: [Look] = []
         /// Transfers with something that hasn't been handed over.
@@ -93,6 +94,7 @@
         @exclusivity(unchecked) private var reported = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
+        /// The servers that were asked lately.
         @exclusivity(unchecked) private var servers: [Origin: ServerURL] = [:]
         /// Transfers for the next exchanges.
         @exclusivity(unchecked) private var idle: [CurlTransfer] = []

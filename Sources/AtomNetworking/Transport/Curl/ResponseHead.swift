@@ -169,7 +169,8 @@
                 guard !endsWithConnection else { return Self.otherCoding }
                 for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
                     let digits = UnsafeBufferPointer(rebasing: member).trimmed
-                    guard let number = digits.number, contentLength == nil || contentLength == number
+                    guard !digits.isEmpty, digits.allSatisfy(\.isDigit), let number = Int64(digits.text),
+                        contentLength == nil || contentLength == number
                     else { return "Content-Length is not one number" }
                     contentLength = number
                 }
@@ -207,18 +208,6 @@
             return strncasecmp(
                 UnsafeRawPointer(baseAddress).assumingMemoryBound(to: CChar.self),
                 UnsafeRawPointer(word.utf8Start).assumingMemoryBound(to: CChar.self), count) == 0
-        }
-
-        /// The number of its digits; `nil` if it has none, another character, or too many.
-        fileprivate var number: Int64? {
-            isEmpty
-                ? nil
-                : reduce(0) { number, digit in
-                    guard let number, digit.isDigit else { return nil }
-                    let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-                    let (sum, overflows) = tens.addingReportingOverflow(Int64(digit - 0x30))
-                    return isTooLarge || overflows ? nil : sum
-                }
         }
 
         /// Without whitespace and the end of the line.
