@@ -128,5 +128,5 @@ extension AttemptOnWire {
 
     func deadlinePassed(at now: MonotonicInstant) { exchange.restIsLate(self, at: now) }
 
-    func take(_ head: TransportResponse, _ body: Data) -> ResponseTaking { exchange.take(head, body, from: self) }
+    func take(_ response: WholeResponse) -> ResponseTaking { exchange.take(response, from: self) }
 }

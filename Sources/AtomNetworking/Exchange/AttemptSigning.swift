@@ -21,6 +21,8 @@ struct AttemptSigning: Sendable {
         fileprivate var own: [HeaderItem] = []
         /// All header fields, if the app's signers have added to them.
         fileprivate var signed: HeaderFields?
+
+        init(pass: Pass) { self.pass = pass }
     }
 
     /// - Parameter tenure: Whose the request is, if that is known.
@@ -35,16 +37,15 @@ struct AttemptSigning: Sendable {
         begun = isNobodys ? tenure ?? manager.cookies.give(to: manager.tenure).0 : nil
     }
 
-    /// What is added to the next attempt, which the session may just have given a pass.
-    func additions(
-        _ known: Pass?, for exchange: Exchange, attempt: (_ isSigned: Bool) -> NextAttempt
-    ) throws(AuthenticationError) -> Additions {
+    /// Sets what is added to the next attempt, besides the pass.
+    ///
+    /// - Parameter additions: With the pass that the session has just given, if it has. As a result it would be copied
+    ///   twice.
+    func complete(
+        _ additions: inout Additions, for exchange: Exchange, attempt: (_ isSigned: Bool) -> NextAttempt
+    ) throws(AuthenticationError) {
         let manager = exchange.manager
-        var known = known
         while true {
-            // Asked for directly before sending, so that the token is still good.
-            var additions = Additions(pass: known ?? pass(for: exchange))
-            known = nil
             let isSigned = additions.pass.authorization != nil
             if policy.usesCookies {
                 var (tenure, mayHaveCookies) = manager.cookies.give(to: additions.pass.tenure)
@@ -62,17 +63,23 @@ struct AttemptSigning: Sendable {
                 guard
                     let own = destination.willSend(
                         attempt(isSigned).attempt, by: additions.pass, cookie: additions.cookie)
-                else { continue }
+                else {
+                    additions = Additions(pass: pass(for: exchange))
+                    continue
+                }
                 additions.own = own
             }
-            guard takesSigners || takesProof else { return additions }
+            guard takesSigners || takesProof else { return }
             additions.signed = try signed(attempt(isSigned), additions, for: exchange)
             // Signers take their time, and the token may have been rejected meanwhile.
-            if pass(for: exchange).tokenNumber == additions.pass.tokenNumber { return additions }
+            let now = pass(for: exchange)
+            if now.tokenNumber == additions.pass.tokenNumber { return }
+            additions = Additions(pass: now)
         }
     }
 
-    private func pass(for exchange: Exchange) -> Pass {
+    /// What the next attempt is made with, asked for directly before it is sent, so that the token is still good.
+    func pass(for exchange: Exchange) -> Pass {
         let manager = exchange.manager
         if isSigned, let gate = manager.gate { return gate.pass(for: exchange) }
         return Pass(

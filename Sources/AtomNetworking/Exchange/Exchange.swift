@@ -48,6 +48,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var listener: Listener?
         /// For an awaiting caller.
         var awaited = AwaitedOutcome()
+        /// What its task still has to tell of the outcome.
+        var untold: UntoldResponse?
         /// For the observers, if there are any.
         var events = NotedEvents()
         /// That of the last attempt at its own origin.
@@ -58,6 +60,18 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
             guard let wire = wire.take() else { return nil }
             wire.letGo(running.take())
             return wire
+        }
+    }
+
+    /// A response that was taken whole where no code of the app may run; most have nothing to tell.
+    private final class UntoldResponse: Sendable {
+        let response: WholeResponse
+        let wire: AttemptOnWire
+        /// When it arrived.
+        let instant: MonotonicInstant
+
+        init(_ response: WholeResponse, from wire: AttemptOnWire, at instant: MonotonicInstant) {
+            (self.response, self.wire, self.instant) = (response, wire, instant)
         }
     }
 
@@ -247,28 +261,34 @@ extension Exchange {
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
     }
 
-    /// Whether a response that is there at once concerns only the caller, who holds the exchange.
+    /// Whether the caller takes a response that is there at once, in place of its events.
     private var takesWholeResponse: Bool {
-        isAwaited && observation == nil && progress == nil && destination == nil && signing.policy.takesSlot
-            && bodyLength == nil && stream == nil
+        isAwaited && progress == nil && destination == nil && signing.policy.takesSlot && bodyLength == nil
+            && stream == nil
     }
 
-    /// The whole response has arrived at once.
-    func take(_ head: TransportResponse, _ body: Data, from wire: AttemptOnWire) -> ResponseTaking {
-        // What leads to another attempt or an error may ask the app, and so may cookies.
-        guard (200..<300).contains(head.statusCode), body.count <= signing.policy.maximumBodySize,
-            outcomes.reception(of: head, to: wire.request, for: nil) == .whole,
-            !head.headerFields.contains("Set-Cookie"),
+    /// Whether the caller gets this response as it is: what leads to another attempt or an error may ask the app.
+    private func takes(_ response: WholeResponse, from wire: AttemptOnWire) -> Bool {
+        (200..<300).contains(response.head.statusCode) && response.body.count <= signing.policy.maximumBodySize
+            && outcomes.reception(of: response.head, to: wire.request, for: nil) == .whole
             // One thread hands many slots on with fewer turns than each caller's own.
-            !manager.slots.isWaitedFor(at: wire.target.origin)
-        else { return .refused }
-        var outcome = Optional(Result<_, AtomError>.success(response(head, body, of: wire)))
+            && !manager.slots.isWaitedFor(at: wire.target.origin)
+    }
+
+    /// The whole response has arrived at once; no code of the app may run here.
+    func take(_ whole: WholeResponse, from wire: AttemptOnWire) -> ResponseTaking {
+        guard takes(whole, from: wire) else { return .refused }
+        let (head, origin) = (whole.head, wire.target.origin)
+        var outcome = Optional(Result<_, AtomError>.success(response(head, whole.body, of: wire)))
+        let untold =
+            observation != nil || head.headerFields.contains("Set-Cookie")
+            ? UntoldResponse(whole, from: wire, at: manager.time.now) : nil
         var running: (any TransportExchange)?
         let (commands, continuation) = content.withLock { content in
             guard !content.awaited.hasAppExecutor,
                 let commands = content.machine.wholeArrived(head, of: wire.number)
             else { return (nil as ExchangeMachine.Commands?, nil as UnsafeContinuation<Void, Never>?) }
-            content.wire = nil
+            (content.wire, content.untold) = (nil, untold)
             if !content.isStarting { running = content.running.take() }
             content.lastEnded = wire.number
             return (commands, content.awaited.settle(&outcome))
@@ -278,20 +298,39 @@ extension Exchange {
         for index in 0..<commands.count {
             switch commands[index] {
             case .removeDeadline(let number): manager.deadlines.remove(self, number: number)
-            case .deliver: manager.quotas.giveBack(1, at: wire.target.origin)
-            case .giveSlotBack: manager.slots.release(origin: wire.target.origin, elsewhere: true)
+            case .deliver: manager.quotas.giveBack(1, at: origin)
+            case .giveSlotBack: manager.slots.release(origin: origin, elsewhere: true)
             default: preconditionFailure("a whole response comes to nothing else")
             }
         }
-        if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin, elsewhere: true) }
+        if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: origin, elsewhere: true) }
         return continuation.map(ResponseTaking.awaited) ?? .taken
+    }
+
+    /// Keeps the cookies of a response that was taken whole, and tells the observers of it, in its caller's task.
+    @inline(never)
+    private func tell(_ untold: UntoldResponse, _ outcome: Result<AtomResponse, AtomError>) {
+        let (whole, wire) = (untold.response, untold.wire)
+        if whole.head.headerFields.contains("Set-Cookie") { manager.keepCookies(of: whole.head, from: wire) }
+        guard let observation else { return }
+        tell(.answered(ReceivedHead(whole.head, attempt: wire.number)), at: untold.instant)
+        if !whole.body.isEmpty { observe(whole.body, of: wire) }
+        withEvents { $0.countReceived(whole.body.count) }
+        if let metrics = whole.metrics { tell(.measured(metrics, attempt: wire.number), at: untold.instant) }
+        tellEnd(outcome, observation, at: manager.time.now)
+    }
+
+    /// Lets the observers of bodies have a part.
+    private func observe(_ part: Data, of wire: AttemptOnWire) {
+        guard let observers = manager.observers, observers.wantsBodies, let requestID = observation?.requestID else {
+            return
+        }
+        observers.tell(part, of: requestID, attempt: wire.number)
     }
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
-        if let observers = manager.observers, observers.wantsBodies, let requestID = observation?.requestID {
-            observers.tell(part, of: requestID, attempt: wire.number)
-        }
+        observe(part, of: wire)
         handle(wire, part: part) { content in
             if observation != nil { content.events.countReceived(part.count) }
             return content.machine.partArrived(part.count, of: wire.number, at: now)
@@ -522,8 +561,8 @@ extension Exchange {
     private func send(_ wire: AttemptOnWire) -> Bool {
         let receive: @Sendable (TransportEvent) -> Void = { wire.exchange.receive($0, from: wire) }
         let running =
-            if let direct = manager.directTransport, takesWholeResponse {
-                direct.start(wire.request, taker: wire, receive: receive)
+            if let direct = manager.directTransport {
+                direct.start(wire.request, taker: takesWholeResponse ? wire : nil, receive: receive)
             } else {
                 manager.transport.start(wire.request, receive: receive)
             }
@@ -616,9 +655,9 @@ extension Exchange {
 extension Exchange {
     /// Signs the attempt, with its slot in hand.
     private func sign(place: Int, _ pass: Pass?) {
-        let additions: AttemptSigning.Additions
+        var additions = AttemptSigning.Additions(pass: pass ?? signing.pass(for: self))
         do throws(AuthenticationError) {
-            additions = try signing.additions(pass, for: self) { isSigned in
+            try signing.complete(&additions, for: self) { isSigned in
                 content.withLock { $0.machine.nextAttempt(isSigned: isSigned) }
             }
         } catch {
@@ -759,7 +798,11 @@ extension Exchange {
         }
     }
 
-    func takeOutcome() -> Result<AtomResponse, AtomError>? { content.withLock { $0.awaited.take() } }
+    func takeOutcome() -> Result<AtomResponse, AtomError>? {
+        let (outcome, untold) = content.withLock { ($0.awaited.take(), $0.untold.take()) }
+        if let untold, let outcome { tell(untold, outcome) }
+        return outcome
+    }
 
     private var totalDeadline: MonotonicInstant { content.withLock { $0.machine.clock.end ?? $0.machine.clock.limit } }
     var service: any RefreshService { manager }

@@ -34,28 +34,29 @@ public struct RequestDescription: Sendable {
 extension RequestDescription {
     /// Reads an endpoint's members, each once.
     init(of endpoint: any Requestable) throws(AtomError) {
-        link = LinkedEndpoint.link(of: endpoint)
+        let link = LinkedEndpoint.link(of: endpoint)
+        let baseURL: BaseURL
         do {
             baseURL = if let link { try link.baseURL } else { try endpoint.baseURL() }
         } catch {
             throw .thrown(error, by: "baseURL()", otherwise: RequestableError.endpointFailed)
         }
+        let path: URLPath
         do {
             // Here already: an adapter may make another path of its text.
             path = try endpoint.path().checked()
         } catch {
             throw .thrown(error, by: "path()", otherwise: RequestableError.endpointFailed)
         }
-        queryItems = endpoint.queryItems ?? []
-        method = endpoint.method
-        headerItems = endpoint.headerItems ?? []
-        body = endpoint.body
-        requiresAuthorization = endpoint.requiresAuthorization
         let shares = endpoint.sharesIdenticalRequests
-        sharesIdenticalRequests = endpoint.allowsDeduplication || shares
-        acceptableStatusCodes = endpoint.acceptableStatusCodes
-        timeout = endpoint.timeout
-        retrying = EndpointRetrying.of(endpoint.retryPolicy, endpoint.idempotency)
+        // At once: a description that is made part by part is copied when it is complete.
+        self.init(
+            baseURL: baseURL, path: path, queryItems: endpoint.queryItems ?? [], method: endpoint.method,
+            headerItems: endpoint.headerItems ?? [], body: endpoint.body,
+            requiresAuthorization: endpoint.requiresAuthorization,
+            sharesIdenticalRequests: endpoint.allowsDeduplication || shares,
+            acceptableStatusCodes: endpoint.acceptableStatusCodes, timeout: endpoint.timeout,
+            retrying: EndpointRetrying.of(endpoint.retryPolicy, endpoint.idempotency), link: link)
     }
 
     /// Where the request goes; the path may be a literal that isn't one.

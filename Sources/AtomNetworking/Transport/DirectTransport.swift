@@ -7,9 +7,10 @@ import Foundation
 protocol DirectTransport: Transport {
     /// Starts an exchange, as the transport's other function.
     ///
-    /// - Parameter taker: Asked before the first event of a whole response.
+    /// - Parameter taker: Asked before the first event of a whole response; `nil` for an exchange of events only.
     func start(
-        _ request: TransportRequest, taker: any ResponseTaker, receive: @escaping @Sendable (TransportEvent) -> Void
+        _ request: TransportRequest, taker: (any ResponseTaker)?,
+        receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange
 }
 
@@ -17,7 +18,15 @@ protocol DirectTransport: Transport {
 protocol ResponseTaker: AnyObject, Sendable {
     /// Takes it in place of all its events, or refuses it; called once, on a thread that runs no code of the app, and
     /// doesn't wait.
-    func take(_ head: TransportResponse, _ body: Data) -> ResponseTaking
+    func take(_ response: WholeResponse) -> ResponseTaking
+}
+
+/// A response that was there at once.
+struct WholeResponse: Sendable {
+    let head: TransportResponse
+    let body: Data
+    /// If the request wants them.
+    var metrics: TransportMetrics?
 }
 
 /// What has become of a response that was there at once.

@@ -13,8 +13,25 @@ struct DirectTransportTests {
             let receive: @Sendable (TransportEvent) -> Void
 
             /// As events, on this thread.
-            func answer(_ head: TransportResponse, _ body: Data) {
-                for event in [.response(head), .data(body), .finished] as [TransportEvent] { receive(event) }
+            func answer(_ head: TransportResponse, _ body: Data, _ metrics: TransportMetrics? = nil) {
+                receive(.response(head))
+                if !body.isEmpty { receive(.data(body)) }
+                if let metrics { receive(.measured(metrics)) }
+                receive(.finished)
+            }
+
+            /// At once.
+            ///
+            /// - Returns: Whether it was taken: then whoever has begun to wait is told to go on, and others find the
+            ///   outcome.
+            func hand(_ head: TransportResponse, _ body: Data, _ metrics: TransportMetrics? = nil) -> Bool {
+                switch taker?.take(WholeResponse(head: head, body: body, metrics: metrics)) {
+                case .awaited(let continuation):
+                    continuation.resume()
+                    return true
+                case .taken: return true
+                case .refused, nil: return false
+                }
             }
         }
 
@@ -33,12 +50,12 @@ struct DirectTransportTests {
         func start(
             _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
-            all.with { $0.append(Started(taker: nil, receive: receive)) }
-            return Handle()
+            start(request, taker: nil, receive: receive)
         }
 
         func start(
-            _ request: TransportRequest, taker: any ResponseTaker, receive: @escaping @Sendable (TransportEvent) -> Void
+            _ request: TransportRequest, taker: (any ResponseTaker)?,
+            receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
             all.with { $0.append(Started(taker: taker, receive: receive)) }
             return Handle()
@@ -60,17 +77,6 @@ struct DirectTransportTests {
 
     private static let endpoint = WireEndpoint(host: "a.example", port: 80)
 
-    /// Whoever has begun to wait is told to go on, and others find the outcome.
-    private static func resume(_ taking: ResponseTaking?) -> Bool {
-        switch taking {
-        case .awaited(let continuation):
-            continuation.resume()
-            return true
-        case .taken: return true
-        case .refused, nil: return false
-        }
-    }
-
     @Test("The caller gets it as it gets the events", arguments: [Data("here".utf8), Data()], [200, 201, 204])
     func taken(body: Data, status: Int) async throws {
         var outcomes: [AtomResponse] = []
@@ -81,7 +87,7 @@ struct DirectTransportTests {
             let started = try await transport.started()
             let head = Self.head(status, ["Content-Type": "text/plain"])
             if isDirect {
-                #expect(Self.resume(started.taker?.take(head, body)))
+                #expect(started.hand(head, body))
             } else {
                 started.answer(head, body)
             }
@@ -97,7 +103,6 @@ struct DirectTransportTests {
         "Of what needs more than the caller it comes as events",
         arguments: [
             (206, [:]), (302, ["Location": "/x"]), (401, [:]), (403, [:]), (404, [:]), (500, [:]), (503, [:]),
-            (200, ["Set-Cookie": "a=b"]),
         ] as [(Int, [String: String])])
     func refused(status: Int, fields: [String: String]) async throws {
         let transport = FakeTransport()
@@ -105,7 +110,7 @@ struct DirectTransportTests {
         let call = Task { await atom.outcome(of: Self.endpoint) }
         let started = try await transport.started()
         let head = Self.head(status, fields)
-        #expect(!Self.resume(started.taker?.take(head, Self.body)))
+        #expect(!started.hand(head, Self.body))
         started.answer(head, Self.body)
         if status == 302 { try await transport.started(1).answer(Self.head(), Self.body) }
         #expect(await call.value.response?.data == Self.body)
@@ -117,7 +122,7 @@ struct DirectTransportTests {
         let atom = Self.atom(over: transport) { $0.maximumResponseSize = 3 }
         let call = Task { await atom.outcome(of: Self.endpoint) }
         let started = try await transport.started()
-        #expect(!Self.resume(started.taker?.take(Self.head(), Self.body)))
+        #expect(!started.hand(Self.head(), Self.body))
         started.answer(Self.head(), Self.body)
         #expect(await call.value.error != nil)
     }
@@ -129,7 +134,7 @@ struct DirectTransportTests {
         let started = try await transport.started()
         call.cancel()
         #expect(await call.value.error?.isCancelled == true)
-        #expect(!Self.resume(started.taker?.take(Self.head(), Self.body)))
+        #expect(!started.hand(Self.head(), Self.body))
         started.answer(Self.head(), Self.body)
     }
 
@@ -141,7 +146,7 @@ struct DirectTransportTests {
         for index in 0..<3 {
             let started = try await transport.started(index)
             #expect(await eventually { atom.manager.slots.counts == (1, 2 - index) })
-            let isTaken = Self.resume(started.taker?.take(Self.head(), Self.body))
+            let isTaken = started.hand(Self.head(), Self.body)
             #expect(isTaken == (index == 2))
             if !isTaken { started.answer(Self.head(), Self.body) }
         }
@@ -149,16 +154,67 @@ struct DirectTransportTests {
         #expect(atom.manager.slots.counts == (0, 0))
     }
 
-    private struct Hearing: RequestObserver { func observe(_ event: RequestEvent) {} }
+    @Test("Its observers hear what they hear of events", arguments: [Data("here".utf8), Data()], [true, false])
+    func observed(body: Data, isMeasured: Bool) async throws {
+        final class Bodies: BodyObserver {
+            let parts = Locked<[Data]>([])
+            func observe(_ event: RequestEvent) {}
+            func observe(_ part: Data, of requestID: UInt64, attempt: Int) { parts.with { $0.append(part) } }
+        }
+        var stories: [[String]] = []
+        for isDirect in [true, false] {
+            let transport = FakeTransport()
+            let (observer, bodies) = (RecordingObserver(), Bodies())
+            let atom = Self.atom(over: transport) { $0.observers = [observer, bodies] }
+            let call = Task { await atom.outcome(of: Self.endpoint) }
+            let started = try await transport.started()
+            let metrics = isMeasured ? TransportMetrics() : nil
+            if isDirect {
+                #expect(started.hand(Self.head(), body, metrics))
+            } else {
+                started.answer(Self.head(), body, metrics)
+            }
+            #expect(await call.value.response?.data == body)
+            stories.append(observer.story())
+            #expect(bodies.parts.value == (body.isEmpty ? [] : [body]))
+            #expect(observer.summaries.map(\.traffic.bytesReceived) == [Int64(body.count)])
+        }
+        #expect(stories[0] == stories[1] && stories[0].count == (isMeasured ? 5 : 4), "\(stories)")
+    }
+
+    @Test("Its cookies are kept before the caller has it, and only for whoever is still there", arguments: [true, false])
+    func cookies(staysSignedIn: Bool) async throws {
+        let transport = FakeTransport()
+        let store = InMemoryTokenCredentialStore(.issued(0))
+        let authorization = try AuthorizationEndpoint(host: "auth.example", path: "/token")
+        let atom = Self.atom(over: transport) { configuration in
+            var bearer = BearerAuthentication(endpoint: authorization, client: ClientCredential(id: "app"), store: store)
+            bearer.allowedOrigins = .any
+            configuration.authenticationMethod = .bearer(bearer)
+        }
+        let call = Task { await atom.outcome(of: Self.endpoint) }
+        let started = try await transport.started()
+        let taking = try #require(started.taker).take(
+            WholeResponse(head: Self.head(200, ["Set-Cookie": "a=b"]), body: Self.body))
+        if !staysSignedIn { try await atom.signOut() }
+        if case .awaited(let continuation) = taking { continuation.resume() }
+        #expect(await call.value.response?.data == Self.body)
+        let cookies = atom.manager.cookies
+        let (tenure, _) = cookies.give(to: atom.manager.tenure)
+        let field = cookies.field(
+            for: TargetURL(base: try BaseURL(scheme: .http, host: "a.example"), path: try URLPath("/")).cookieAddress,
+            of: tenure, at: atom.manager.time.date)
+        // A caller that hadn't begun to wait may have gone on before.
+        if staysSignedIn { #expect(field == "a=b") } else if case .awaited = taking { #expect(field == nil) }
+    }
 
     /// What concerns more than a caller that awaits the response.
-    enum Other: CaseIterable { case completion, observer, progress, stream, rejections, body }
+    enum Other: CaseIterable { case completion, progress, stream, rejections, body }
 
     @Test("It isn't offered where code of the app would run", arguments: Other.allCases)
     func notOffered(other: Other) async throws {
         let transport = FakeTransport()
         let atom = Self.atom(over: transport) { configuration in
-            if other == .observer { configuration.observers = [Hearing()] }
             guard other == .rejections,
                 let authorization = try? AuthorizationEndpoint(host: "auth.example", path: "/token")
             else { return }
@@ -185,7 +241,7 @@ struct DirectTransportTests {
                 if let stream = try? await service.bytes() { for try await _ in stream {} }
                 isTold.raise()
             }
-        case .observer, .rejections, .body:
+        case .rejections, .body:
             Task {
                 _ = try? await service.resume()
                 isTold.raise()
@@ -244,8 +300,12 @@ struct DirectTransportTests {
                     set { note() }
                 }
             }
+            struct Observer: RequestObserver {
+                let names: Locked<Set<String>>
+                func observe(_ event: RequestEvent) { names.with { _ = $0.insert(ThisProcess.currentThreadName) } }
+            }
             let names = Locked<Set<String>>([])
-            let server = try LoopbackServer { _ in .json("{}") }
+            let server = try LoopbackServer { _ in .json("{}", headers: [("Set-Cookie", "a=b")]) }
             defer { server.stop() }
             let authorization = try AuthorizationEndpoint(
                 scheme: .http, host: server.host, port: server.port, path: "/token")
@@ -257,6 +317,7 @@ struct DirectTransportTests {
                         .forTest(over: transport ?? FakeTransport()) {
                             $0.authenticationMethod = .bearer(
                                 authorization, ClientCredential(id: "client"), Variable(names))
+                            if round.isMultiple(of: 4) { $0.observers = [Observer(names: names)] }
                         })
                     for _ in 0..<10 {
                         group.addTask { #expect(await atom.outcome(of: server.endpoint("/x")).text == "{}") }

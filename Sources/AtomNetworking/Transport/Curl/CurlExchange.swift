@@ -198,9 +198,11 @@
         }
 
         /// Hands a whole response over on the loop's thread, if nothing of it has been reported or has to be decoded.
-        func take(_ head: TransportResponse, _ body: Data) -> ResponseTaking {
-            guard let taker = taker.take(), !head.headerFields.contains("Content-Encoding") else { return .refused }
-            return taker.take(head, body)
+        func take(_ response: WholeResponse) -> ResponseTaking {
+            guard let taker = taker.take(), !response.head.headerFields.contains("Content-Encoding") else {
+                return .refused
+            }
+            return taker.take(response)
         }
 
         /// Whether a part of the body has to wait, beside so many bytes that haven't been

@@ -593,7 +593,7 @@
             let metrics = transfer.metrics
             if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
             if let exchange = transfer.exchange {
-                let taking = if case .finished = event { transfer.handOverWhole() } else { ResponseTaking.refused }
+                let taking = if case .finished = event { transfer.handOverWhole(metrics) } else { ResponseTaking.refused }
                 transfer.handOverPart()
                 transfer.release()
                 count(-1, exchange)

@@ -552,9 +552,9 @@
         }
 
         /// Hands over a whole response that this turn of the loop has brought.
-        func handOverWhole() -> ResponseTaking {
+        func handOverWhole(_ metrics: TransportMetrics?) -> ResponseTaking {
             guard let exchange, let response else { return .refused }
-            let taking = exchange.take(response, part)
+            let taking = exchange.take(WholeResponse(head: response, body: part, metrics: metrics))
             if case .refused = taking { return taking }
             (self.response, part) = (nil, Data())
             return taking

@@ -92,18 +92,11 @@
         public func start(
             _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
-            start(request, takenBy: nil, receive: receive)
+            start(request, taker: nil, receive: receive)
         }
 
         func start(
-            _ request: TransportRequest, taker: any ResponseTaker,
-            receive: @escaping @Sendable (TransportEvent) -> Void
-        ) -> any TransportExchange {
-            start(request, takenBy: taker, receive: receive)
-        }
-
-        private func start(
-            _ request: TransportRequest, takenBy taker: (any ResponseTaker)?,
+            _ request: TransportRequest, taker: (any ResponseTaker)?,
             receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
             guard let loop = startedLoop() else {
