@@ -22,25 +22,31 @@ struct PendingResponse: Sendable {
     /// - Parameter running: A request whose listener is `awaiting`.
     init(_ running: any RunningRequest) { self.running = running }
 
+    // Inlined: a frame of their own took 64 bytes of each waiting call, and 200 instructions.
+
     /// Waits for the outcome, off the caller's actor; called once.
+    @inline(__always)
     func result() async -> Result<AtomResponse, AtomError> {
         await waitForOutcome()
         return outcome()
     }
 
     /// Waits for the response, off the caller's actor.
+    @inline(__always)
     func response() async throws(AtomError) -> AtomResponse {
         await waitForOutcome()
         return try received()
     }
 
     /// Waits for the outcome and decodes it, off the caller's actor.
+    @inline(__always)
     func model<T: Decodable & Sendable>() async throws(AtomError) -> T {
         await waitForOutcome()
         return try decoded()
     }
 
     /// The same with a decoder of the call's own.
+    @inline(__always)
     func model<T: Decodable & Sendable>(by decoder: ResponseDecoder) async throws(AtomError) -> T {
         await waitForOutcome()
         return try decoded(by: decoder)
