@@ -29,6 +29,12 @@ MANY = "/flight-with-many-fields"
 # Fresh for a day.
 KEPT = "/flight-to-keep"
 
+# A few fields, and a `Set-Cookie`.
+COOKIE = "/flight-with-cookie"
+MOST = "/flight-with-64-fields"
+# So many bytes.
+LARGE, LARGER = (f"/bytes-{1 << power}" for power in (16, 20))
+
 # Only this one is logged: with the protocol and the number of the connection.
 LOGGED = "/flight-logged"
 
@@ -59,14 +65,27 @@ http {{
     server {{
         listen 127.0.0.1:{port} backlog=4096;
         listen 127.0.0.1:{secure_port} ssl http2 backlog=4096;
+        listen 127.0.0.1:{http1_port} ssl backlog=4096;
         location = /flight {{
             add_header X-Request-Id 4f1c2b9a;
             return 200 '{flight}';
         }}
-        location = /flight-with-many-fields {{
-            {many}
+        location = /flight-with-cookie {{
+            add_header X-Request-Id 4f1c2b9a;
+            {cookie}
             return 200 '{flight}';
         }}
+        location = /flight-with-many-fields {{
+            {many}
+            {cookie}
+            return 200 '{flight}';
+        }}
+        location = /flight-with-64-fields {{
+            {most}
+            {cookie}
+            return 200 '{flight}';
+        }}
+        location /bytes- {{ root {folder}; }}
         location = /flight-to-keep {{
             add_header Cache-Control max-age=86400;
             return 200 '{flight}';
@@ -93,8 +112,8 @@ http {{
 class Server:
     """nginx if it is installed, otherwise the tests' own server, in a separate process.
 
-    Only nginx has origins with TLS: `secure_origin` with HTTP/2, and `closing_origin`, which closes each connection
-    after one response. Their certificate is from an authority that only the programs of `trusting` trust.
+    Only nginx has origins with TLS: `secure_origin` with HTTP/2, `http1_origin` with HTTP/1.1, and `closing_origin`,
+    which closes each connection after one response. Their certificate is from an authority that only the programs of `trusting` trust.
     """
 
     def __init__(self, scratch, wants_nginx=True):
@@ -104,20 +123,23 @@ class Server:
         # Without openssl there is no certificate for it.
         nginx = shutil.which("nginx", path=folders) if wants_nginx and shutil.which("openssl") else None
         self.name = "nginx" if nginx else "the tests' own server"
-        self.secure_origin = self.closing_origin = None
+        self.secure_origin = self.http1_origin = self.closing_origin = None
         if nginx:
-            self.port, secure_port, closing_port = free_ports(3)
-            self.secure_origin, self.closing_origin = (
-                f"https://127.0.0.1:{port}" for port in (secure_port, closing_port))
+            self.port, secure_port, http1_port, closing_port = free_ports(4)
+            self.secure_origin, self.http1_origin, self.closing_origin = (
+                f"https://127.0.0.1:{port}" for port in (secure_port, http1_port, closing_port))
             make_certificate(self.folder)
-            many = [f'add_header X-Field-{number} "value {number}";' for number in range(1, 16)]
-            many.append('add_header Set-Cookie "seat=12A; Path=/; HttpOnly";')
+            fields = [f'add_header X-Field-{number} "value {number}";' for number in range(1, 59)]
+            for path in (LARGE, LARGER):
+                Path(self.folder + path).write_bytes(bytes(int(path.split("-")[1])))
             configuration = os.path.join(self.folder, "nginx.conf")
             with open(configuration, "w", encoding="utf-8") as file:
                 file.write(
                     NGINX.format(
-                        folder=self.folder, port=self.port, secure_port=secure_port, closing_port=closing_port,
-                        flight=FLIGHT, token=TOKEN, many="\n            ".join(many))
+                        folder=self.folder, port=self.port, secure_port=secure_port, http1_port=http1_port,
+                        closing_port=closing_port, flight=FLIGHT, token=TOKEN,
+                        cookie='add_header Set-Cookie "seat=12A; Path=/; HttpOnly";', most="\n".join(fields),
+                        many="\n".join(fields[:15]))
                 )
             self.process = subprocess.Popen(
                 [nginx, "-p", self.folder, "-c", configuration], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -276,21 +298,22 @@ def environment(home):
     return {**os.environ, "HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
 
 
-def instructions(arguments, profile=None):
+def instructions(arguments, profile=None, within=lambda command: command):
     """All instructions that a program executes, including libraries and start."""
+    valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile or os.devnull}"]
     with tempfile.TemporaryDirectory(prefix="atom-benchmarks-") as home:
         result = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile or os.devnull}", *arguments],
-            capture_output=True, text=True, env=environment(home))
+            within([*valgrind, *arguments]), capture_output=True, text=True, env=environment(home))
     found = re.search(r"Collected : (\d+)", result.stderr)
     if result.returncode or not found:
         sys.exit(f"error: {' '.join(arguments)} under valgrind\n{result.stdout}{result.stderr}")
     return int(found[1])
 
 
-def instructions_per_unit(arguments_for, few, many):
+def instructions_per_unit(arguments_for, few, many, within=lambda command: command):
     """Instructions for one more operation of a program, without start-up and warm-up."""
-    return (instructions(arguments_for(many)) - instructions(arguments_for(few))) / (many - few)
+    first, second = (instructions(arguments_for(count), within=within) for count in (few, many))
+    return (second - first) / (many - few)
 
 
 def requests(scratch, client, origin, path, count, at_once=1, warm_up=0):
@@ -299,8 +322,13 @@ def requests(scratch, client, origin, path, count, at_once=1, warm_up=0):
     return [program(name, scratch), client, origin, path, *map(str, (count, at_once, warm_up))]
 
 
-def instructions_of_requests(scratch, client, server, path, many):
-    return instructions_per_unit(lambda count: requests(scratch, client, server.origin, path, count), 100, many)
+def instructions_of_requests(scratch, client, server, path, many, few=100):
+    return instructions_per_unit(lambda count: requests(scratch, client, server.origin, path, count), few, many)
+
+
+def instructions_over_tls(scratch, client, server, origin, many):
+    return instructions_per_unit(
+        lambda count: requests(scratch, client, origin, FEW, count), 100, many, within=server.trusting)
 
 
 def instructions_of_decoding(scratch):

@@ -8,9 +8,7 @@ public final class AtomClient: Client {
     private let atom: Atom
     private let endpoint: FlightEndpoint
     private let tokens: Tokens
-    private let isCached: Bool
-    private let asked = Count()
-    private let sent = Count()
+    fileprivate let asked = Count()
 
     /// The session's token before the first request.
     public enum Session: Sendable {
@@ -37,10 +35,11 @@ public final class AtomClient: Client {
     ///   - transport: The transport; the SDK's default if it is `nil`.
     ///   - cache: Keeps the responses, which are used as long as they are fresh.
     ///   - query: What each URL has after its path.
+    ///   - origins: To how many servers the requests go in turn, which are names of this machine.
     ///   - configure: Changes the configuration.
     public init(
         _ place: Place, session: Session = .good, transport: (any Transport)? = nil, cache: ResponseCache? = nil,
-        query: Query = .none, configure: (inout ServiceConfiguration) -> Void = { _ in }
+        query: Query = .none, origins: Int = 1, configure: (inout ServiceConfiguration) -> Void = { _ in }
     ) throws {
         let scheme: BaseURLScheme = place.isSecure ? .https : .http
         let authorization = try AuthorizationEndpoint(
@@ -56,30 +55,23 @@ public final class AtomClient: Client {
         configuration.dispatchQueue = .global()
         configure(&configuration)
         atom = Atom(serviceConfiguration: configuration)
-        isCached = cache != nil
         endpoint = FlightEndpoint(
             scheme: scheme, place: place, requiresAuthorization: session != .unsigned,
-            caching: isCached ? .whileCacheFresh : .disabled, query: query, sent: sent)
+            caching: cache != nil ? .whileCacheFresh : .disabled, query: query, origins: origins)
     }
 
     /// How many refreshes have succeeded.
     public var refreshes: Int { tokens.writes }
 
-    /// How many responses were the server's; `nil` without a cache.
-    public var responsesOfServer: Int? { isCached ? asked.value : nil }
-
     /// Sends one request.
-    public func flight() async throws {
-        if isCached { return try await cachedFlight() }
-        _ = try await atom.enqueue(endpoint).resume(expecting: Flight.self)
-    }
+    public func flight() async throws { _ = try await atom.enqueue(endpoint).resume(expecting: Flight.self) }
 
-    // Not inlined: it would reserve memory for the response in each waiting call.
-    @inline(never)
-    private func cachedFlight() async throws {
+    fileprivate func cachedFlight() async throws {
         let flight = try await atom.enqueue(endpoint).resume(decoding: Flight.self)
         if flight.response.source == .server { asked.increment() }
     }
+
+    fileprivate func data() async throws { _ = try await atom.enqueue(endpoint).resume(expecting: Data.self) }
 
     fileprivate func flight(completion: @escaping @Sendable (Bool) -> Void) {
         atom.enqueue(endpoint).resume(expecting: Flight.self) { result in
@@ -102,13 +94,52 @@ public final class AtomCompletionClient: CompletionClient {
     public func flight(completion: @escaping @Sendable (Bool) -> Void) { client.flight(completion: completion) }
 }
 
-private struct FlightEndpoint: Requestable {
-    let scheme: BaseURLScheme
-    let place: Place
+/// The same with a cache: a client of its own, as another branch would take memory in each waiting call.
+public struct AtomCachedClient: Client {
+    private let client: AtomClient
+
+    /// Makes a client.
+    public init(_ place: Place, cache: ResponseCache) throws { client = try AtomClient(place, cache: cache) }
+
+    /// How many responses were the server's.
+    public var responsesOfServer: Int { client.asked.value }
+
+    /// Sends one request.
+    public func flight() async throws { try await client.cachedFlight() }
+}
+
+/// The same for bytes that aren't decoded.
+public struct AtomDataClient: Client {
+    private let client: AtomClient
+
+    /// Makes a client.
+    public init(_ place: Place) throws { client = try AtomClient(place) }
+
+    /// Sends one request.
+    public func flight() async throws { try await client.data() }
+}
+
+/// A reference, as small as an app's endpoints are: in each waiting call there is room for two.
+private final class FlightEndpoint: Requestable {
+    private let scheme: BaseURLScheme
+    private let place: Place
     let requiresAuthorization: Bool
     let caching: ResponseCaching
-    let query: AtomClient.Query
-    let sent: Count
+    private let query: AtomClient.Query
+    private let origins: Int
+    private let sent = Count()
+
+    init(
+        scheme: BaseURLScheme, place: Place, requiresAuthorization: Bool, caching: ResponseCaching,
+        query: AtomClient.Query, origins: Int
+    ) {
+        self.scheme = scheme
+        self.place = place
+        self.requiresAuthorization = requiresAuthorization
+        self.caching = caching
+        self.query = query
+        self.origins = origins
+    }
 
     var queryItems: [QueryItem]? {
         guard query != .none else { return nil }
@@ -116,7 +147,12 @@ private struct FlightEndpoint: Requestable {
         return ["page": 100_000 + sent.value]
     }
 
-    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: scheme, host: place.host, port: place.port) }
+    func baseURL() throws(AtomError) -> BaseURL {
+        guard origins > 1 else { return try BaseURL(scheme: scheme, host: place.host, port: place.port) }
+        sent.increment()
+        // RFC 6761 §6.3.
+        return try BaseURL(scheme: scheme, host: "a\(sent.value % origins).localhost", port: place.port)
+    }
     func path() throws(AtomError) -> URLPath { try URLPath(place.path) }
 }
 

@@ -1,10 +1,11 @@
+import AtomNetworking
 import Foundation
 
 /// A program that sends requests with one client and prints what they cost.
 ///
 ///     requests CLIENT ORIGIN PATH COUNT AT-ONCE [WARM-UP]
 ///
-/// It prints a line with seconds, processor seconds and peak memory in KiB, and
+/// It prints a line with seconds, processor seconds, peak memory in KiB and the version of libcurl, and
 /// for sequential requests also the memory after each tenth of them.
 public enum Program {
     /// The clients by name.
@@ -59,7 +60,10 @@ public enum Program {
         line.append(("peak", String(Memory.peak)))
         if !memory.isEmpty { line.append(("memory", memory.map(String.init).joined(separator: ","))) }
         if let client = client as? AtomClient { line.append(("refreshes", String(client.refreshes))) }
-        if let count = (client as? AtomClient)?.responsesOfServer { line.append(("server", String(count))) }
+        #if os(Linux)
+            if let version = CurlTransport.libraryVersion { line.append(("libcurl", version)) }
+        #endif
+        if let count = (client as? AtomCachedClient)?.responsesOfServer { line.append(("server", String(count))) }
         print(line.map { "\($0.0)=\($0.1)" }.joined(separator: " "))
     }
 

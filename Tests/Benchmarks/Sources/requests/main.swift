@@ -12,10 +12,13 @@ Program.run([
     "atom-expired": { try AtomClient($0, session: .expired) },
     "atom-one-query": { try AtomClient($0, query: .same) },
     "atom-other-queries": { try AtomClient($0, query: .other) },
+    "atom-100-origins": { try AtomClient($0, session: .unsigned, origins: 100) },
+    "atom-1000-origins": { try AtomClient($0, session: .unsigned, origins: 1_000) },
+    "atom-data": { try AtomDataClient($0) },
     "atom-observed": { try AtomClient($0, configure: { $0.observers = [Observer()] }) },
     "atom-signer": { try AtomClient($0, configure: { $0.signers = [Signer()] }) },
-    "atom-memory": { try AtomClient($0, cache: ResponseCache()) },
-    "atom-disk": { try AtomClient($0, cache: ResponseCache(memory: 0, disk: disk())) },
+    "atom-memory": { try AtomCachedClient($0, cache: ResponseCache()) },
+    "atom-disk": { try AtomCachedClient($0, cache: ResponseCache(memory: 0, disk: disk())) },
     "atom-beside-streams": { try AtomClient($0, transport: transportWithStreams()) },
 ])
 

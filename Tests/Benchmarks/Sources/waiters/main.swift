@@ -2,8 +2,9 @@
 // queue them, and the time from the refresh's response until all have started
 // and completed. The transport responds at once, so only the SDK is measured.
 //
-//     waiters          the table
-//     waiters COUNT    one round with this many, for Valgrind
+//     waiters                    the table
+//     waiters COUNT              one round with this many, for Valgrind
+//     waiters COUNT cancelled    the same with all cancelled, the last one first
 
 import Allocator
 import AtomNetworking
@@ -37,7 +38,9 @@ struct Measurement {
 func processorNanoseconds() -> Double { Double(clock()) * (1e9 / Double(CLOCKS_PER_SEC)) }
 
 /// Lets this many requests wait for one refresh, and releases them.
-func measure(_ count: Int, exchangesPerOrigin: Int?) throws -> Measurement {
+///
+/// - Parameter cancels: Whether all are cancelled before, the last one first.
+func measure(_ count: Int, exchangesPerOrigin: Int?, cancels: Bool = false) throws -> Measurement {
     let transport = HeldTransport(exchangesPerOrigin: exchangesPerOrigin)
     let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
     let queue = DispatchQueue(label: "completions")
@@ -48,10 +51,12 @@ func measure(_ count: Int, exchangesPerOrigin: Int?) throws -> Measurement {
     let atom = Atom(serviceConfiguration: configuration)
     let group = DispatchGroup()
     let completion: @Sendable (Result<AtomResponse, AtomError>) -> Void = { result in
-        guard case .success = result else { fatalError("\(result)") }
+        let isExpected = if case .failure(let error) = result { cancels && error.isCancelled } else { true }
+        guard isExpected else { fatalError("\(result)") }
         group.leave()
     }
     var result = Measurement()
+    var tasks: [ServiceTask] = []
 
     // The refresh and everything that is created only once exist before
     // counting.
@@ -63,17 +68,22 @@ func measure(_ count: Int, exchangesPerOrigin: Int?) throws -> Measurement {
     let called = processorNanoseconds()
     for _ in 0..<count {
         group.enter()
-        atom.enqueue(Endpoint()).resume(completion)
+        if cancels {
+            tasks.append(atom.enqueue(Endpoint()).resume(completion))
+        } else {
+            atom.enqueue(Endpoint()).resume(completion)
+        }
     }
     let queued = processorNanoseconds()
     result.bytes = Double(Int(allocatedBytes()) - before) / Double(count)
     precondition(transport.started == 0)
+    for task in tasks.reversed() { task.cancel() }
 
     transport.answerRefresh()
     group.wait()
     queue.sync {}
     let released = processorNanoseconds()
-    precondition(transport.started == count + 1)
+    precondition(transport.started == (cancels ? 1 : count + 1))
     result.bytesLeft = Double(Int(allocatedBytes()) - before) / Double(count)
     result.nanosecondsToQueue = (queued - called) / Double(count)
     result.nanosecondsToRelease = (released - queued) / Double(count)
@@ -88,7 +98,8 @@ func column(_ value: Double) -> String {
 _ = try measure(1_000, exchangesPerOrigin: nil)
 if CommandLine.arguments.count > 1 {
     guard let count = Int(CommandLine.arguments[1]), count > 0 else { fatalError("not a number of waiters") }
-    let result = try measure(count, exchangesPerOrigin: nil)
+    let cancels = CommandLine.arguments.last == "cancelled"
+    let result = try measure(count, exchangesPerOrigin: nil, cancels: cancels)
     print("bytes=\(result.bytes) queue=\(result.nanosecondsToQueue) release=\(result.nanosecondsToRelease)")
     exit(0)
 }
