@@ -8,6 +8,8 @@
         /// The same, as `0x07_58_01`.
         let number: UInt32
         let hasHTTP2: Bool
+        /// Before 7.77 a body that the server cuts off over HTTP/2 counts as complete.
+        var usesHTTP2: Bool { hasHTTP2 && number >= 0x07_4D_00 }
         let hasZlib: Bool
         /// The content codings that the SDK can decode, for `Accept-Encoding`.
         var contentCodings: String { hasZlib ? "gzip, deflate" : "identity" }
@@ -17,8 +19,8 @@
         var tellsOfRefusals: Bool { hasHTTP2 && tellsOfSending }
         /// Whether of a stream that a server leaves behind it tells only in words (7.88), and not always otherwise (8.1).
         var tellsOfLeavingInWords: Bool { (0x07_58_00..<0x08_01_00).contains(number) }
-        /// Whether it has forgotten, when it sends again, what the server has said (8.23, perhaps 8.22).
-        var forgetsWhyItRepeats: Bool { number >= 0x08_16_00 }
+        /// Whether it has forgotten, when it sends again, what the server has said (8.20, perhaps 8.19).
+        var forgetsWhyItRepeats: Bool { number >= 0x08_13_00 }
         /// Whether it counts the bytes that it sends of a request; 8.7 doesn't.
         var countsWhatItSends: Bool { !(0x08_07_00..<0x08_08_00).contains(number) }
         /// The same over TLS; from 8.2 to 8.6 it doesn't always do so over HTTP/2.

@@ -593,7 +593,8 @@
             let metrics = transfer.metrics
             if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
             if let exchange = transfer.exchange {
-                let taking = if case .finished = event { transfer.handOverWhole(metrics) } else { ResponseTaking.refused }
+                var taking = ResponseTaking.refused
+                if case .finished = event { taking = transfer.handOverWhole(metrics) }
                 transfer.handOverPart()
                 transfer.release()
                 count(-1, exchange)
@@ -689,7 +690,8 @@
         }
 
         func mayMultiplex(_ exchange: CurlExchange) -> Bool {
-            exchange.isSecure && (single.isEmpty || !single.contains(exchange.request.target.origin))
+            exchange.isSecure && settings.library.usesHTTP2
+                && (single.isEmpty || !single.contains(exchange.request.target.origin))
         }
 
         /// A status line of HTTP/2 came over a connection of HTTP/1.1; before 8.8 libcurl believes it.

@@ -144,7 +144,7 @@
                 return refused("TLS 1.2 as the oldest version")
             }
             // Requests wait until the first connection tells whether it multiplexes.
-            if library.hasHTTP2 { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
+            if library.usesHTTP2 { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
             guard setAuthorities(on: easy, file: ATOM_CURLOPT_CAINFO, folder: ATOM_CURLOPT_CAPATH) else {
                 return refused("the certificates of authorities")
             }

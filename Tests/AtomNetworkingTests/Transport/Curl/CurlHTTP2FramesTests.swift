@@ -8,7 +8,7 @@
     /// What a server of HTTP/2 says by its frames (RFC 9113 §6.8, §8.7).
     @Suite(
         .enabled(if: OpenSSL.path != nil && Python.path != nil, "openssl or python3 is not installed"),
-        .limited)
+        .enabled(if: CurlLibrary.speaksHTTP2, "libcurl has no HTTP/2, or an old one"), .limited)
     struct CurlHTTP2FramesTests {
         /// Answers with the number of the connection and how many streams it has refused.
         ///
@@ -141,7 +141,10 @@
             arguments: ["refuse", "refuse2", "goaway", "goaway2", "goaway-end", "goaway-end2"])
         func unprocessed(way: String) async throws {
             // Before 7.88 it doesn't tell if no other stream is left.
-            if way.hasPrefix("goaway"), try CurlLibrary.loaded.get().number < 0x07_58_00 { return }
+            let number = try CurlLibrary.loaded.get().number
+            if way.hasPrefix("goaway"), number < 0x07_58_00 { return }
+            // 8.3 never does.
+            if (0x08_03_00..<0x08_04_00).contains(number) { return }
             let server = try await server(way)
             let atom = try atom(of: server)
             let endpoint = post(to: server)
@@ -230,11 +233,14 @@
             let server = try await server(way)
             let atom = try atom(of: server)
             let endpoint = post(to: server)
-            #expect(await atom.outcome(of: endpoint).text == "1 0")
+            // From 8.14 to 8.21 a frame of a stream that nobody has opened also ends what came before it.
+            let mayFail = way == "next"
+            let first = await atom.outcome(of: endpoint).text
+            #expect(first == "1 0" || mayFail && first == nil)
             for _ in 0..<3 {
                 let outcome = await atom.outcome(of: endpoint)
                 // 8.23 offers it again for a second, and then each request has another one.
-                #expect(outcome.text == "2 0", "\(outcome)")
+                #expect(outcome.text == "2 0" || mayFail && outcome.text == nil, "\(outcome)")
             }
             await server.end()
         }

@@ -22,6 +22,8 @@
             Rule(name: "repeats without Expect", holds: \.repeatsUnexpected, versions: [7_69..<9_00]),
             Rule(name: "cuts a proxy's credentials", holds: \.cutsProxyCredentials, versions: [7_68..<7_71]),
             Rule(name: "decodes a proxy's credentials", holds: \.decodesProxyCredentials, versions: [7_68..<8_08]),
+            Rule(name: "uses HTTP/2", holds: \.usesHTTP2, versions: [7_77..<9_00]),
+            Rule(name: "forgets why it repeats", holds: \.forgetsWhyItRepeats, versions: [8_19..<9_00]),
             Rule(name: "uses handles again", holds: \.usesHandlesAgain, versions: [7_68..<7_83, 8_02..<9_00]),
         ]
 
@@ -50,5 +52,10 @@
             #expect(codings.map(\.contentCodings) == ["gzip, deflate", "identity"])
             #expect(codings.map(\.hasHTTP2) == [true, false])
         }
+    }
+
+    extension CurlLibrary {
+        /// Whether the transport uses HTTP/2 here.
+        static var speaksHTTP2: Bool { (try? loaded.get())?.usesHTTP2 == true }
     }
 #endif

@@ -8,7 +8,7 @@
     /// Streams that stay open use up connections, and no request waits for their end.
     @Suite(
         .enabled(if: OpenSSL.path != nil && Python.path != nil, "openssl or python3 is not installed"),
-        .limited)
+        .enabled(if: CurlLibrary.speaksHTTP2, "libcurl has no HTTP/2, or an old one"), .limited)
     struct CurlStreamLimitTests {
         /// Speaks HTTP/2 with so many streams at once on a connection; the first one only,
         /// if `once` is set, and then HTTP/1.1.

@@ -188,7 +188,9 @@
             #expect(texts[1] != "first" && texts[2] != "1" && texts[3] == texts[2], "\(texts)")
         }
 
-        @Test("Beside a connection of HTTP/2 one of HTTP/1.1 carries one request at a time")
+        @Test(
+            "Beside a connection of HTTP/2 one of HTTP/1.1 carries one request at a time",
+            .enabled(if: CurlLibrary.speaksHTTP2, "libcurl has no HTTP/2, or an old one"))
         func mixed() async throws {
             let server = try await TLSServer(program: Self.program)
             let transport = try CurlTransport(configuration: server.configuration)
@@ -222,7 +224,9 @@
             await server.end()
         }
 
-        @Test("A connection of HTTP/2 that has gone silent is not used again", arguments: [false, true])
+        @Test(
+            "A connection of HTTP/2 that has gone silent is not used again",
+            .enabled(if: CurlLibrary.speaksHTTP2, "libcurl has no HTTP/2, or an old one"), arguments: [false, true])
         func silent(isInUse: Bool) async throws {
             let program = Self.program.replacingOccurrences(
                 of: "MUTE = SPLIT = False",
@@ -260,6 +264,7 @@
 
         @Test(
             "A GET that comes as the server ends a kept connection of HTTP/2 is sent once more, over another",
+            .enabled(if: CurlLibrary.speaksHTTP2, "libcurl has no HTTP/2, or an old one"),
             arguments: ["goaway", "alert", "close"])
         func ended(way: String) async throws {
             let program = Self.program.replacingOccurrences(
