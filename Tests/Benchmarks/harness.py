@@ -118,6 +118,8 @@ class Server:
 
     def __init__(self, scratch, wants_nginx=True):
         self.folder = tempfile.mkdtemp(prefix="atom-benchmarks-")
+        # nginx reads files as another user if root starts it.
+        os.chmod(self.folder, 0o755)
         # /usr/sbin is often only in an administrator's PATH.
         folders = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
         # Without openssl there is no certificate for it.

@@ -12,7 +12,7 @@ Program.run([
     "atom-expired": { try AtomClient($0, session: .expired) },
     "atom-one-query": { try AtomClient($0, query: .same) },
     "atom-other-queries": { try AtomClient($0, query: .other) },
-    "atom-100-origins": { try AtomClient($0, session: .unsigned, origins: 100) },
+    "atom-200-origins": { try AtomClient($0, session: .unsigned, origins: 200) },
     "atom-1000-origins": { try AtomClient($0, session: .unsigned, origins: 1_000) },
     "atom-data": { try AtomDataClient($0) },
     "atom-observed": { try AtomClient($0, configure: { $0.observers = [Observer()] }) },

@@ -155,10 +155,8 @@ func run(_ arguments: [String]) async throws -> Int64 {
     }
 }
 
-let arguments = Array(CommandLine.arguments.dropFirst())
-if arguments.first == "serve" {
-    try serve(port: arguments.count > 1 ? Int(arguments[1]) ?? 0 : 0)
-} else {
+/// Runs a command and prints what it took.
+func measure(_ arguments: [String]) async throws {
     let start = ContinuousClock.now
     let count = try await run(arguments)
     let seconds =
@@ -167,4 +165,22 @@ if arguments.first == "serve" {
     print(
         "\(arguments[0]): \(count) bytes, \(String(format: "%.2f", seconds)) s, "
             + "\(String(format: "%.2f", processorTime())) s of CPU, peak \(peak()) MB")
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "serve" {
+    try serve(port: arguments.count > 1 ? Int(arguments[1]) ?? 0 : 0)
+} else {
+    // Valgrind doesn't support an async main.
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        do {
+            try await measure(arguments)
+        } catch {
+            FileHandle.standardError.write(Data("failed: \(error)\n".utf8))
+            exit(1)
+        }
+        done.signal()
+    }
+    done.wait()
 }
