@@ -29,6 +29,9 @@ final class CookieStore: @unchecked Sendable {
 
     init(system: HTTPCookieStorage?) { storage = system }
 
+    /// Whether no code but the SDK's keeps the cookies.
+    var isInMemory: Bool { storage == nil }
+
     /// Gives the cookies to whose they are now.
     ///
     /// - Returns: The tenure with its cookies, and whether there may be any; none if others have come since.

@@ -39,8 +39,8 @@ struct AttemptSigning: Sendable {
 
     /// Sets what is added to the next attempt, besides the pass.
     ///
-    /// - Parameter additions: With the pass that the session has just given, if it has. As a result it would be copied
-    ///   twice.
+    /// - Parameter additions: With the pass that the session has just given, if it has. Returned as a result, they would
+    ///   be copied twice.
     func complete(
         _ additions: inout Additions, for exchange: Exchange, attempt: (_ isSigned: Bool) -> NextAttempt
     ) throws(AuthenticationError) {

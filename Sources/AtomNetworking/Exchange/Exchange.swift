@@ -48,7 +48,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var listener: Listener?
         /// For an awaiting caller.
         var awaited = AwaitedOutcome()
-        /// What its task still has to tell of the outcome.
+        /// What the observers haven't heard of its outcome.
         var untold: UntoldResponse?
         /// For the observers, if there are any.
         var events = NotedEvents()
@@ -63,15 +63,16 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         }
     }
 
-    /// A response that was taken whole where no code of the app may run; most have nothing to tell.
+    /// A response that was taken whole, until its caller's task has told the observers of it.
     private final class UntoldResponse: Sendable {
         let response: WholeResponse
-        let wire: AttemptOnWire
+        /// The number of the attempt.
+        let number: Int
         /// When it arrived.
         let instant: MonotonicInstant
 
-        init(_ response: WholeResponse, from wire: AttemptOnWire, at instant: MonotonicInstant) {
-            (self.response, self.wire, self.instant) = (response, wire, instant)
+        init(_ response: WholeResponse, of number: Int, at instant: MonotonicInstant) {
+            (self.response, self.number, self.instant) = (response, number, instant)
         }
     }
 
@@ -264,7 +265,7 @@ extension Exchange {
     /// Whether the caller takes a response that is there at once, in place of its events.
     private var takesWholeResponse: Bool {
         isAwaited && progress == nil && destination == nil && signing.policy.takesSlot && bodyLength == nil
-            && stream == nil
+            && stream == nil && manager.observers?.wantsBodies != true
     }
 
     /// Whether the caller gets this response as it is: what leads to another attempt or an error may ask the app.
@@ -277,12 +278,10 @@ extension Exchange {
 
     /// The whole response has arrived at once; no code of the app may run here.
     func take(_ whole: WholeResponse, from wire: AttemptOnWire) -> ResponseTaking {
-        guard takes(whole, from: wire) else { return .refused }
+        guard takes(whole, from: wire), keepsCookies(of: whole.head, from: wire) else { return .refused }
         let (head, origin) = (whole.head, wire.target.origin)
         var outcome = Optional(Result<_, AtomError>.success(response(head, whole.body, of: wire)))
-        let untold =
-            observation != nil || head.headerFields.contains("Set-Cookie")
-            ? UntoldResponse(whole, from: wire, at: manager.time.now) : nil
+        let untold = observation == nil ? nil : UntoldResponse(whole, of: wire.number, at: manager.time.now)
         var running: (any TransportExchange)?
         let (commands, continuation) = content.withLock { content in
             guard !content.awaited.hasAppExecutor,
@@ -307,30 +306,38 @@ extension Exchange {
         return continuation.map(ResponseTaking.awaited) ?? .taken
     }
 
-    /// Keeps the cookies of a response that was taken whole, and tells the observers of it, in its caller's task.
-    @inline(never)
-    private func tell(_ untold: UntoldResponse, _ outcome: Result<AtomResponse, AtomError>) {
-        let (whole, wire) = (untold.response, untold.wire)
-        if whole.head.headerFields.contains("Set-Cookie") { manager.keepCookies(of: whole.head, from: wire) }
-        guard let observation else { return }
-        tell(.answered(ReceivedHead(whole.head, attempt: wire.number)), at: untold.instant)
-        if !whole.body.isEmpty { observe(whole.body, of: wire) }
-        withEvents { $0.countReceived(whole.body.count) }
-        if let metrics = whole.metrics { tell(.measured(metrics, attempt: wire.number), at: untold.instant) }
-        tellEnd(outcome, observation, at: manager.time.now)
+    /// Keeps the cookies of a whole response before its caller, or the next request, can go on.
+    ///
+    /// The app's variable isn't read: if somebody has gone from it, the cookies go before they could be sent.
+    ///
+    /// - Returns: `false` if that may run code of the app, or the exchange has ended.
+    private func keepsCookies(of head: TransportResponse, from wire: AttemptOnWire) -> Bool {
+        guard head.headerFields.contains("Set-Cookie") else { return true }
+        guard manager.cookies.isInMemory, content.withLock({ $0.machine.awaitsHead(of: wire.number) }) else {
+            return false
+        }
+        manager.cookies.keep(
+            head.headerFields, from: wire.target.cookieAddress, of: wire.tenure, at: manager.time.date)
+        return true
     }
 
-    /// Lets the observers of bodies have a part.
-    private func observe(_ part: Data, of wire: AttemptOnWire) {
-        guard let observers = manager.observers, observers.wantsBodies, let requestID = observation?.requestID else {
-            return
+    /// Tells the observers of a response that was taken whole, in its caller's task.
+    @inline(never)
+    private func tell(_ untold: UntoldResponse, _ outcome: Result<AtomResponse, AtomError>) {
+        guard let observation else { return }
+        tell(.answered(ReceivedHead(untold.response.head, attempt: untold.number)), at: untold.instant)
+        withEvents { $0.countReceived(untold.response.body.count) }
+        if let metrics = untold.response.metrics {
+            tell(.measured(metrics, attempt: untold.number), at: untold.instant)
         }
-        observers.tell(part, of: requestID, attempt: wire.number)
+        tellEnd(outcome, observation, at: untold.instant)
     }
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
-        observe(part, of: wire)
+        if let observers = manager.observers, observers.wantsBodies, let requestID = observation?.requestID {
+            observers.tell(part, of: requestID, attempt: wire.number)
+        }
         handle(wire, part: part) { content in
             if observation != nil { content.events.countReceived(part.count) }
             return content.machine.partArrived(part.count, of: wire.number, at: now)

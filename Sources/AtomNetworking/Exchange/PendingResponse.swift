@@ -11,7 +11,9 @@ protocol RunningRequest: AnyObject, Sendable {
     /// Resumes the continuation once the outcome is known; called once.
     func wake(_ continuation: UnsafeContinuation<Void, Never>)
 
-    /// The outcome, if it is known; it can be taken once.
+    /// The outcome, if it is known; it can be taken once, by whoever was resumed.
+    ///
+    /// Before it returns, the observers hear what they haven't heard, so no lock may be held.
     func takeOutcome() -> Result<AtomResponse, AtomError>?
 }
 

@@ -60,7 +60,8 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
 /// Tells the observers what happens to a request: an exchange, or a caller that shares one.
 ///
 /// Events are told in their order, outside of every lock, by one thread at a time. Nearly always the thread in which
-/// something happens tells it at once, and the event is nowhere but on its stack.
+/// something happens tells it at once, and the event is nowhere but on its stack. Of a response that was taken whole the
+/// caller's task tells.
 protocol EventTeller: RunningRequest {
     /// `nil` if nobody observes the request.
     var observation: RequestObservation? { get }

@@ -156,16 +156,11 @@ struct DirectTransportTests {
 
     @Test("Its observers hear what they hear of events", arguments: [Data("here".utf8), Data()], [true, false])
     func observed(body: Data, isMeasured: Bool) async throws {
-        final class Bodies: BodyObserver {
-            let parts = Locked<[Data]>([])
-            func observe(_ event: RequestEvent) {}
-            func observe(_ part: Data, of requestID: UInt64, attempt: Int) { parts.with { $0.append(part) } }
-        }
         var stories: [[String]] = []
         for isDirect in [true, false] {
             let transport = FakeTransport()
-            let (observer, bodies) = (RecordingObserver(), Bodies())
-            let atom = Self.atom(over: transport) { $0.observers = [observer, bodies] }
+            let observer = RecordingObserver()
+            let atom = Self.atom(over: transport) { $0.observers = [observer] }
             let call = Task { await atom.outcome(of: Self.endpoint) }
             let started = try await transport.started()
             let metrics = isMeasured ? TransportMetrics() : nil
@@ -176,19 +171,41 @@ struct DirectTransportTests {
             }
             #expect(await call.value.response?.data == body)
             stories.append(observer.story())
-            #expect(bodies.parts.value == (body.isEmpty ? [] : [body]))
             #expect(observer.summaries.map(\.traffic.bytesReceived) == [Int64(body.count)])
         }
         #expect(stories[0] == stories[1] && stories[0].count == (isMeasured ? 5 : 4), "\(stories)")
     }
 
-    @Test("Its cookies are kept before the caller has it, and only for whoever is still there", arguments: [true, false])
-    func cookies(staysSignedIn: Bool) async throws {
+    @Test("Observers hear when it arrived, however late its caller goes on")
+    func observedLate() async throws {
+        let (transport, observer, clock) = (FakeTransport(), RecordingObserver(), ManualClock())
+        let atom = Atom(.forTest(over: transport, time: clock) { $0.observers = [observer] })
+        let call = Task { await atom.outcome(of: Self.endpoint) }
+        let started = try await transport.started()
+        // Once its caller waits.
+        #expect(await eventually { observer.events.count == 2 })
+        clock.advance(by: .milliseconds(20))
+        let taking = started.taker?.take(WholeResponse(head: Self.head(), body: Self.body))
+        clock.advance(by: .seconds(3))
+        if case .awaited(let continuation) = taking { continuation.resume() }
+        #expect(await call.value.response?.data == Self.body)
+        #expect(observer.summaries.map(\.duration) == [.milliseconds(20)])
+    }
+
+    private func cookie(of atom: Atom) throws -> String? {
+        let (tenure, _) = atom.manager.cookies.give(to: atom.manager.tenure)
+        let target = TargetURL(base: try BaseURL(scheme: .http, host: "a.example"), path: try URLPath("/"))
+        return atom.manager.cookies.field(for: target.cookieAddress, of: tenure, at: atom.manager.time.date)
+    }
+
+    @Test("Its cookies are kept before its caller or another request goes on, and go with whoever it is for")
+    func cookies() async throws {
         let transport = FakeTransport()
-        let store = InMemoryTokenCredentialStore(.issued(0))
         let authorization = try AuthorizationEndpoint(host: "auth.example", path: "/token")
         let atom = Self.atom(over: transport) { configuration in
-            var bearer = BearerAuthentication(endpoint: authorization, client: ClientCredential(id: "app"), store: store)
+            var bearer = BearerAuthentication(
+                endpoint: authorization, client: ClientCredential(id: "app"),
+                store: InMemoryTokenCredentialStore(.issued(0)))
             bearer.allowedOrigins = .any
             configuration.authenticationMethod = .bearer(bearer)
         }
@@ -196,25 +213,50 @@ struct DirectTransportTests {
         let started = try await transport.started()
         let taking = try #require(started.taker).take(
             WholeResponse(head: Self.head(200, ["Set-Cookie": "a=b"]), body: Self.body))
-        if !staysSignedIn { try await atom.signOut() }
+        #expect(try cookie(of: atom) == "a=b")
+        try await atom.signOut()
         if case .awaited(let continuation) = taking { continuation.resume() }
         #expect(await call.value.response?.data == Self.body)
-        let cookies = atom.manager.cookies
-        let (tenure, _) = cookies.give(to: atom.manager.tenure)
-        let field = cookies.field(
-            for: TargetURL(base: try BaseURL(scheme: .http, host: "a.example"), path: try URLPath("/")).cookieAddress,
-            of: tenure, at: atom.manager.time.date)
-        // A caller that hadn't begun to wait may have gone on before.
-        if staysSignedIn { #expect(field == "a=b") } else if case .awaited = taking { #expect(field == nil) }
+        #expect(try cookie(of: atom) == nil)
+    }
+
+    @Test("After a cancellation its cookies are nobody's")
+    func cookiesAfterCancellation() async throws {
+        let transport = FakeTransport()
+        let atom = Self.atom(over: transport)
+        let call = Task { await atom.outcome(of: Self.endpoint) }
+        let started = try await transport.started()
+        call.cancel()
+        #expect(await call.value.error?.isCancelled == true)
+        #expect(!started.hand(Self.head(200, ["Set-Cookie": "a=b"]), Self.body))
+        #expect(try cookie(of: atom) == nil)
+    }
+
+    @Test("Cookies for Foundation's storage, which may run code of the app, come as events")
+    func cookiesOfTheSystem() async throws {
+        let transport = FakeTransport()
+        let atom = Self.atom(over: transport) { $0.configuration = .default }
+        let call = Task { await atom.outcome(of: Self.endpoint) }
+        let started = try await transport.started()
+        let head = Self.head(200, ["Set-Cookie": "a=b; Max-Age=0"])
+        #expect(!started.hand(head, Self.body))
+        started.answer(head, Self.body)
+        #expect(await call.value.response?.data == Self.body)
+    }
+
+    private struct Bodies: BodyObserver {
+        func observe(_ event: RequestEvent) {}
+        func observe(_ part: Data, of requestID: UInt64, attempt: Int) {}
     }
 
     /// What concerns more than a caller that awaits the response.
-    enum Other: CaseIterable { case completion, progress, stream, rejections, body }
+    enum Other: CaseIterable { case completion, progress, stream, rejections, body, observerOfBodies }
 
     @Test("It isn't offered where code of the app would run", arguments: Other.allCases)
     func notOffered(other: Other) async throws {
         let transport = FakeTransport()
         let atom = Self.atom(over: transport) { configuration in
+            if other == .observerOfBodies { configuration.observers = [Bodies()] }
             guard other == .rejections,
                 let authorization = try? AuthorizationEndpoint(host: "auth.example", path: "/token")
             else { return }
@@ -241,7 +283,7 @@ struct DirectTransportTests {
                 if let stream = try? await service.bytes() { for try await _ in stream {} }
                 isTold.raise()
             }
-        case .rejections, .body:
+        case .rejections, .body, .observerOfBodies:
             Task {
                 _ = try? await service.resume()
                 isTold.raise()
