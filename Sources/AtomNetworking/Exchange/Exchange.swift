@@ -310,12 +310,12 @@ extension Exchange {
     ///
     /// The app's variable isn't read: if somebody has gone from it, the cookies go before they could be sent.
     ///
-    /// - Returns: `false` if that may run code of the app, or the exchange has ended.
+    /// - Returns: `false` if that may run code of the app, or the caller doesn't take the response.
     private func keepsCookies(of head: TransportResponse, from wire: AttemptOnWire) -> Bool {
         guard head.headerFields.contains("Set-Cookie") else { return true }
-        guard manager.cookies.isInMemory, content.withLock({ $0.machine.awaitsHead(of: wire.number) }) else {
-            return false
-        }
+        guard manager.cookies.isInMemory,
+            content.withLock({ !$0.awaited.hasAppExecutor && $0.machine.takesWhole(of: wire.number) })
+        else { return false }
         manager.cookies.keep(
             head.headerFields, from: wire.target.cookieAddress, of: wire.tenure, at: manager.time.date)
         return true

@@ -229,11 +229,18 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// A whole response has arrived at once, which the caller gets as it is.
+    /// Whether the caller gets a whole response as it is: else the exchange goes on otherwise, or the session waits to
+    /// hear of the token.
+    func takesWhole(of number: Int) -> Bool {
+        guard number == self.number, number == 1, case .sending(_, isUnproven: false) = state else { return false }
+        return true
+    }
+
+    /// A whole response has arrived at once.
     ///
-    /// - Returns: `nil` if the machine wants its parts: it goes on otherwise, or the session waits to hear of the token.
+    /// - Returns: `nil` if the machine wants its parts.
     mutating func wholeArrived(_ head: TransportResponse, of number: Int) -> Commands? {
-        guard number == self.number, number == 1, case .sending(_, isUnproven: false) = state else { return nil }
+        guard takesWhole(of: number) else { return nil }
         reach = .answered
         state = .receiving(head, .whole)
         var commands = Commands()
