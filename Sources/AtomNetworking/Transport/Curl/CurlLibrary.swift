@@ -8,7 +8,7 @@
         /// The same, as `0x07_58_01`.
         let number: UInt32
         let hasHTTP2: Bool
-        /// Before 7.77 a body that the server cuts off over HTTP/2 counts as complete.
+        /// Whether requests use HTTP/2; before 7.77 a body that the server cuts off over it counts as complete.
         var usesHTTP2: Bool { hasHTTP2 && number >= 0x07_4D_00 }
         let hasZlib: Bool
         /// The content codings that the SDK can decode, for `Accept-Encoding`.

@@ -8,8 +8,8 @@
     /// be done, and ends when the transport has been released and its last exchange has ended. No code of the app runs
     /// on it.
     ///
-    /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are decoded. libcurl itself follows no
-    /// redirect, keeps no cookie or credential, has no timeouts, and sends nothing again.
+    /// From libcurl 7.77 on HTTP/2 is used over TLS if the server offers it. gzip and deflate are decoded. libcurl itself
+    /// follows no redirect, keeps no cookie or credential, has no timeouts, and sends nothing again.
     public final class CurlTransport: DirectTransport {
         private let settings: CurlSettings
         /// Started for the first request, and once more in a forked process.

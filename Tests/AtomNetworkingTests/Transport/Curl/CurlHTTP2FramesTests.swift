@@ -234,7 +234,8 @@
             let atom = try atom(of: server)
             let endpoint = post(to: server)
             // From 8.14 to 8.21 a frame of a stream that nobody has opened also ends what came before it.
-            let mayFail = way == "next"
+            let number = try CurlLibrary.loaded.get().number
+            let mayFail = way == "next" && (0x08_0E_00..<0x08_16_00).contains(number)
             let first = await atom.outcome(of: endpoint).text
             #expect(first == "1 0" || mayFail && first == nil)
             for _ in 0..<3 {
