@@ -49,7 +49,7 @@ extension Cookie {
         // A line break would start another header field when it is sent back.
         guard !Self.holdsControlCharacter(line) else { return nil }
         // By bytes: a delimiter may be part of a longer `Character`.
-        var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        var parts = Array(line.utf8).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         let (name, value) = Self.pair(parts.removeFirst())
         guard let value, !name.isEmpty,
             name.utf8.count + value.utf8.count <= 4_096 || OpaqueOctets.octets(of: name + value).count <= 4_096
@@ -112,12 +112,12 @@ extension Cookie {
         return String(decoding: bytes.map { $0.isCapital ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    private static func pair(_ part: Substring.UTF8View) -> (name: String, value: String?) {
+    private static func pair(_ part: ArraySlice<UInt8>) -> (name: String, value: String?) {
         guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
-        return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
+        return (trimmed(part[..<equals]), trimmed(part[(equals + 1)...]))
     }
 
-    private static func trimmed(_ part: Substring.UTF8View) -> String {
+    private static func trimmed(_ part: ArraySlice<UInt8>) -> String {
         let isText = { (byte: UInt8) in byte != 0x20 && byte != 0x09 }
         guard let first = part.firstIndex(where: isText), let last = part.lastIndex(where: isText) else { return "" }
         return String(decoding: part[first...last], as: UTF8.self)
