@@ -37,7 +37,7 @@ struct AttemptSigning: Sendable {
         begun = isNobodys ? tenure ?? manager.cookies.give(to: manager.tenure).0 : nil
     }
 
-    /// Sets what is added to the next attempt, besides the pass.
+    /// Sets what is added to the next attempt, and another pass if the token has changed meanwhile.
     ///
     /// - Parameter additions: With the pass that the session has just given, if it has. Returned as a result, they would
     ///   be copied twice.

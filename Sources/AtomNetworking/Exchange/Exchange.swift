@@ -3,7 +3,7 @@ import Foundation
 /// One `resume`, from admission to its outcome.
 ///
 /// An ``ExchangeMachine`` under this object's lock decides what happens. Whatever happens comes to it as an event, and
-/// ``perform(_:_:)`` does what it says, outside the lock. Events after the outcome change nothing, but a slot is always
+/// ``perform(_:_:)`` does what it says, outside the lock; ``take(_:from:)`` does so for a response that was there at once. Events after the outcome change nothing, but a slot is always
 /// given back.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
     // The deadline queue and the session use these, each under its own lock, so no two accesses overlap (SE-0176); to
@@ -262,38 +262,47 @@ extension Exchange {
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
     }
 
-    /// Whether the caller takes a response that is there at once, in place of its events.
-    private var takesWholeResponse: Bool {
+    /// Whether the caller may take a response that is there at once, in place of its events.
+    private var mayTakeWhole: Bool {
         isAwaited && progress == nil && destination == nil && signing.policy.takesSlot && bodyLength == nil
             && stream == nil && manager.observers?.wantsBodies != true
     }
 
-    /// Whether the caller gets this response as it is: what leads to another attempt or an error may ask the app.
-    private func takes(_ response: WholeResponse, from wire: AttemptOnWire) -> Bool {
-        (200..<300).contains(response.head.statusCode) && response.body.count <= signing.policy.maximumBodySize
-            && outcomes.reception(of: response.head, to: wire.request, for: nil) == .whole
-            // One thread hands many slots on with fewer turns than each caller's own.
+    /// Whether the caller gets this response as it is: what leads to another attempt or an error may ask the app, as may
+    /// a storage of Foundation's for cookies.
+    private func isDeliverable(_ response: WholeResponse, to wire: AttemptOnWire) -> Bool {
+        let head = response.head
+        return (200..<300).contains(head.statusCode) && response.body.count <= signing.policy.maximumBodySize
+            && outcomes.reception(of: head, to: wire.request, for: nil) == .whole
+            && (manager.cookies.isInMemory || !head.headerFields.contains("Set-Cookie"))
+            // The transport's other thread grants all of them their slots at once, with fewer switches of threads.
             && !manager.slots.isWaitedFor(at: wire.target.origin)
     }
 
-    /// The whole response has arrived at once; no code of the app may run here.
+    /// The whole response has arrived at once; no code of the app but its clock may run here.
     func take(_ whole: WholeResponse, from wire: AttemptOnWire) -> ResponseTaking {
-        guard takes(whole, from: wire), keepsCookies(of: whole.head, from: wire) else { return .refused }
+        guard isDeliverable(whole, to: wire) else { return .refused }
         let (head, origin) = (whole.head, wire.target.origin)
         var outcome = Optional(Result<_, AtomError>.success(response(head, whole.body, of: wire)))
         let untold = observation == nil ? nil : UntoldResponse(whole, of: wire.number, at: manager.time.now)
         var running: (any TransportExchange)?
-        let (commands, continuation) = content.withLock { content in
+        let commands = content.withLock { content in
             guard !content.awaited.hasAppExecutor,
                 let commands = content.machine.wholeArrived(head, of: wire.number)
-            else { return (nil as ExchangeMachine.Commands?, nil as UnsafeContinuation<Void, Never>?) }
+            else { return nil as ExchangeMachine.Commands? }
             (content.wire, content.untold) = (nil, untold)
             if !content.isStarting { running = content.running.take() }
             content.lastEnded = wire.number
-            return (commands, content.awaited.settle(&outcome))
+            return commands
         }
         guard let commands else { return .refused }
         withExtendedLifetime(running) {}
+        // Before the caller or the next request goes on. The app's variable isn't read: if somebody has gone from it,
+        // the cookies go before they could be sent.
+        if head.headerFields.contains("Set-Cookie") {
+            manager.cookies.keep(
+                head.headerFields, from: wire.target.cookieAddress, of: wire.tenure, at: manager.time.date)
+        }
         for index in 0..<commands.count {
             switch commands[index] {
             case .removeDeadline(let number): manager.deadlines.remove(self, number: number)
@@ -303,22 +312,14 @@ extension Exchange {
             }
         }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: origin, elsewhere: true) }
-        return continuation.map(ResponseTaking.awaited) ?? .taken
-    }
-
-    /// Keeps the cookies of a whole response before its caller, or the next request, can go on.
-    ///
-    /// The app's variable isn't read: if somebody has gone from it, the cookies go before they could be sent.
-    ///
-    /// - Returns: `false` if that may run code of the app, or the caller doesn't take the response.
-    private func keepsCookies(of head: TransportResponse, from wire: AttemptOnWire) -> Bool {
-        guard head.headerFields.contains("Set-Cookie") else { return true }
-        guard manager.cookies.isInMemory,
-            content.withLock({ !$0.awaited.hasAppExecutor && $0.machine.takesWhole(of: wire.number) })
-        else { return false }
-        manager.cookies.keep(
-            head.headerFields, from: wire.target.cookieAddress, of: wire.tenure, at: manager.time.date)
-        return true
+        let (continuation, hasAppExecutor) = content.withLock { content in
+            (content.awaited.settle(&outcome), content.awaited.hasAppExecutor)
+        }
+        guard let continuation else { return .taken }
+        guard hasAppExecutor else { return .awaited(continuation) }
+        // It has come since.
+        DispatchQueue(label: "AtomNetworking.caller").async { continuation.resume() }
+        return .taken
     }
 
     /// Tells the observers of a response that was taken whole, in its caller's task.
@@ -569,7 +570,7 @@ extension Exchange {
         let receive: @Sendable (TransportEvent) -> Void = { wire.exchange.receive($0, from: wire) }
         let running =
             if let direct = manager.directTransport {
-                direct.start(wire.request, taker: takesWholeResponse ? wire : nil, receive: receive)
+                direct.start(wire.request, taker: mayTakeWhole ? wire : nil, receive: receive)
             } else {
                 manager.transport.start(wire.request, receive: receive)
             }

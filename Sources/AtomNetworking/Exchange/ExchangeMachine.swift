@@ -229,18 +229,12 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// Whether the caller gets a whole response as it is: else the exchange goes on otherwise, or the session waits to
-    /// hear of the token.
-    func takesWhole(of number: Int) -> Bool {
-        guard number == self.number, number == 1, case .sending(_, isUnproven: false) = state else { return false }
-        return true
-    }
-
-    /// A whole response has arrived at once.
+    /// A whole response has arrived at once, which the caller gets as it is.
     ///
-    /// - Returns: `nil` if the machine wants its parts.
+    /// - Returns: `nil` if the machine wants its parts: of a later attempt, which may give back what a retry has cost, or
+    ///   while the session waits to hear of the token.
     mutating func wholeArrived(_ head: TransportResponse, of number: Int) -> Commands? {
-        guard takesWhole(of: number) else { return nil }
+        guard number == self.number, number == 1, case .sending(_, isUnproven: false) = state else { return nil }
         reach = .answered
         state = .receiving(head, .whole)
         var commands = Commands()

@@ -11,9 +11,9 @@ protocol RunningRequest: AnyObject, Sendable {
     /// Resumes the continuation once the outcome is known; called once.
     func wake(_ continuation: UnsafeContinuation<Void, Never>)
 
-    /// The outcome, if it is known; it can be taken once, by whoever was resumed.
+    /// The outcome, if it is known; it can be taken once, by the caller.
     ///
-    /// Before it returns, the observers hear what they haven't heard, so no lock may be held.
+    /// If it was taken from the transport at once, the observers are told of it first, so no lock may be held.
     func takeOutcome() -> Result<AtomResponse, AtomError>?
 }
 

@@ -90,7 +90,7 @@
         /// Those of them that wait until something has come over a connection.
         @exclusivity(unchecked) private var early: [(connection: CurlSockets.Use, transfers: [CurlTransfer])] = []
         @exclusivity(unchecked) private var turn = 0
-        /// How many events have been reported.
+        /// How many events have been reported, and responses taken.
         @exclusivity(unchecked) private var reported = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
@@ -650,6 +650,11 @@
             reported &+= 1
             exchange.taker = nil
             events.append(EventDelivery.Item(exchange: exchange, event: event))
+        }
+
+        /// Whether something of other exchanges has arrived that their receivers haven't heard of.
+        func hasUndelivered(beside exchange: CurlExchange) -> Bool {
+            !events.isEmpty || busy.contains { $0.exchange != nil && $0.exchange !== exchange } || !delivery.isIdle
         }
 
         /// Whether the process could open as many descriptors as an exchange needs.

@@ -98,7 +98,7 @@
             return proxy?.isLoopback == false && target.origin.isLoopback ? nil : proxy
         }
 
-        /// Whether a request sets no option but those of all requests with its scheme.
+        /// Whether a request sets no option but those of all requests with its scheme, its target and its fields.
         func isPlain(_ request: TransportRequest) -> Bool {
             let proxy = request.target.scheme == .http ? httpProxy : httpsProxy
             guard case .success(nil) = proxy, request.method == "GET", request.body == nil else { return false }

@@ -58,7 +58,7 @@
         /// The exchange; `nil` if it was cancelled during the lookup of the address.
         @exclusivity(unchecked) private(set) var exchange: CurlExchange?
         @exclusivity(unchecked) private(set) var head = ResponseHead()
-        /// What has become of the head, until it is handed over.
+        /// What has become of the head, until it is handed over: before anything else is reported of the exchange.
         @exclusivity(unchecked) private var response: TransportResponse?
         @exclusivity(unchecked) private var abort: Abort?
         /// Parts of the body that haven't been handed over.
@@ -145,16 +145,11 @@
             guard let easy else { return Self.noMemory }
             self.exchange = exchange
             exchange.transfer = self
-            // What protects the exchange is set, or nothing is sent.
-            let problem =
-                isSet
-                ? setMessage(request, isProxied: false, on: easy)
-                : set(request, on: easy) ?? (exchange.isSecure ? settings.secure(easy, share: share) : nil)
-            if !isSet {
-                repeatsRefused =
-                    exchange.isSecure && settings.library.tellsOfRefusals
-                    && settings.set(ATOM_CURLOPT_RTSP_REQUEST, Int(ATOM_CURL_RTSP_RECEIVE), on: easy)
-                if exchange.isSecure { atom_curl_tls_listen(easy, loop.watcher) }
+            let problem: WireProblem?
+            if isSet {
+                problem = setMessage(request, isProxied: false, on: easy)
+            } else {
+                problem = setAll(of: request, share: share, on: easy)
             }
             plainScheme = isPlain && problem == nil ? request.target.scheme : nil
             mayMultiplex = true
@@ -167,6 +162,19 @@
             return problem.failure(delivery: .notSent, underlying: error)
         }
 
+        /// Sets what protects the exchange, too, or nothing is sent.
+        private func setAll(
+            of request: TransportRequest, share: atom_curl_share?, on easy: atom_curl_easy
+        ) -> WireProblem? {
+            let isSecure = request.target.scheme == .https
+            let problem = set(request, on: easy) ?? (isSecure ? settings.secure(easy, share: share) : nil)
+            repeatsRefused =
+                isSecure && settings.library.tellsOfRefusals
+                && settings.set(ATOM_CURLOPT_RTSP_REQUEST, Int(ATOM_CURL_RTSP_RECEIVE), on: easy)
+            if isSecure { atom_curl_tls_listen(easy, loop.watcher) }
+            return problem
+        }
+
         static var noMemory: TransportFailure {
             TransportFailure(unsent: .unknown, "libcurl has no memory for the exchange")
         }
@@ -174,20 +182,22 @@
         private func chooseProtocol() {
             guard let easy, let exchange, mayMultiplex, !loop.mayMultiplex(exchange) else { return }
             mayMultiplex = false
-            // Without TLS each one sets it.
-            if exchange.isSecure { plainScheme = nil }
+            // Where HTTP/2 is never used, each one sets it.
+            if exchange.isSecure, settings.library.usesHTTP2 { needsReset() }
             atom_curl_set_long(easy, CInt(ATOM_CURLOPT_HTTP_VERSION), Int(ATOM_CURL_HTTP_1_1))
         }
 
-        /// Sets an option that not each plain exchange sets.
+        /// Whatever sets an option that not each plain exchange sets must call this: the next one would keep it.
+        private func needsReset() { plainScheme = nil }
+
         private func setMore(_ option: Int, _ value: Int) -> Bool {
-            plainScheme = nil
+            needsReset()
             return easy.map { settings.set(option, value, on: $0) } ?? false
         }
 
         /// Makes a handle that only searches for a kept connection.
         func prepareSearch() -> atom_curl_easy? {
-            plainScheme = nil
+            needsReset()
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
             guard let easy else { return nil }
             // Port 1 has no connections. One that must be new is not searched for in 8.23.
@@ -227,7 +237,8 @@
                 let isLast = hidesSurplus || owesBody || head.endsWithConnection
                 if !head.isHTTP2, isLast, !forbidReuse(true) { return false }
                 if exchange.isSecure, head.lastsToTheEnd, exchange.request.method != "HEAD", let easy {
-                    (isCut, plainScheme) = (false, nil)
+                    isCut = false
+                    needsReset()
                     atom_curl_report_progress(easy, owner)
                 }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
@@ -263,7 +274,7 @@
         }
 
         /// The 417 is the answer after all.
-        private func reportRefusedExpectation() {
+        private func takeRefusedExpectation() {
             if let refused = refusedExpectation.take() { response = refused }
         }
 
@@ -275,7 +286,7 @@
                 abort = .headInvalid("it has no end")
                 return bytes.isEmpty ? 1 : 0
             }
-            reportRefusedExpectation()
+            takeRefusedExpectation()
             isHeldBack = exchange.mustWait(pending: part.count)
             guard !isHeldBack else {
                 loop.sockets.hold(socket)
@@ -394,7 +405,7 @@
             // If the server wants HTTP/1.1 instead, within a response, too, libcurl has said so before.
             guard errorBuffer[0] == 0 else { return .repeated }
             if head.isComplete { return head.statusCode == 417 ? .answered : .repeated }
-            // 8.23 forgets what it has said, but asks for HTTP/1.1 alone.
+            // From 8.20 on it forgets what it has said, but asks for HTTP/1.1 alone.
             return repeatsRefused && (!isConnecting || speaksHTTP2) ? .refused : .repeated
         }
 
@@ -653,7 +664,7 @@
             if case .body(let error)? = abort {
                 return .failed(TransportFailure(error, delivery: delivery))
             }
-            reportRefusedExpectation()
+            takeRefusedExpectation()
             // 8.23 wants to send a body once more after a 417, and can't.
             let isDone = if case .answered? = abort { true } else { code == 0 || code == 65 && head.statusCode == 417 }
             if isDone, head.isComplete { return .finished }

@@ -6,7 +6,7 @@
     ///
     /// One thread serves all connections of a transport. It starts with the first request, sleeps while nothing is to
     /// be done, and ends when the transport has been released and its last exchange has ended. No code of the app runs
-    /// on it.
+    /// on it, but a `TimeSource` may be asked there.
     ///
     /// From libcurl 7.77 on HTTP/2 is used over TLS if the server offers it. gzip and deflate are decoded. libcurl itself
     /// follows no redirect, keeps no cookie or credential, has no timeouts, and sends nothing again.
