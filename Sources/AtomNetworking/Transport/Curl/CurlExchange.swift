@@ -199,11 +199,9 @@
 
         /// Hands a whole response over on the loop's thread, if nothing of it has been reported or has to be decoded.
         func take(_ response: WholeResponse) -> ResponseTaking {
-            let fields = response.head.headerFields
-            // Cookies are kept in the order in which they have come.
-            guard let taker = taker.take(), !fields.contains("Content-Encoding"),
-                !fields.contains("Set-Cookie") || !loop.hasUndelivered(beside: self)
-            else { return .refused }
+            guard let taker = taker.take(), !response.head.headerFields.contains("Content-Encoding") else {
+                return .refused
+            }
             return taker.take(response)
         }
 

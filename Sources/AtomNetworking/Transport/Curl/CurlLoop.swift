@@ -652,11 +652,6 @@
             events.append(EventDelivery.Item(exchange: exchange, event: event))
         }
 
-        /// Whether something of other exchanges has arrived that their receivers haven't heard of.
-        func hasUndelivered(beside exchange: CurlExchange) -> Bool {
-            !events.isEmpty || busy.contains { $0.exchange != nil && $0.exchange !== exchange } || !delivery.isIdle
-        }
-
         /// Whether the process could open as many descriptors as an exchange needs.
         var hasDescriptors: Bool { atom_curl_has_descriptors(bell) }
 

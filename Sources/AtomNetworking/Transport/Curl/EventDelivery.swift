@@ -99,9 +99,6 @@
             return isBehind
         }
 
-        /// Whether no event waits, or is being delivered.
-        var isIdle: Bool { state.withLock { $0.isEmpty && $0.busy.isEmpty } }
-
         /// Whether an event of this exchange waits, or is being delivered.
         func holds(_ exchange: CurlExchange) -> Bool {
             state.withLock { state in

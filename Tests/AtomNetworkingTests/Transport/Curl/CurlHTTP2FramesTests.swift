@@ -14,7 +14,7 @@
         ///
         /// `WAY` names what the first connection does with its first stream, or its second one if it ends in `2`.
         private static let program = """
-            import gzip, itertools, socket, ssl, threading
+            import itertools, socket, ssl, threading
 
             WAY, LIMIT = "", 0
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -66,7 +66,6 @@
                             line.sendall(frame(3, 0, stream, (7).to_bytes(4, "big")))
                             continue
                     if kind > 1 or not flags & 1 or stream not in open: continue
-                    if WAY == "cookies2" and stream == 1: continue
                     way = WAY.rstrip("2") if number == 1 and stream == wanted else ""
                     open.remove(stream)
                     if way in ("refuse", "require"):
@@ -86,10 +85,6 @@
                                 if count == 20: REACHED.set()
                         # Some libcurls end such a connection before that.
                         finally: REACHED.set()
-                    elif way == "cookies":
-                        coded = frame(1, 4, 1, b"\\x88\\x0f\\x0b\\x04gzip\\x0f\\x28\\x05sid=1")
-                        coded += frame(0, 1, 1, gzip.compress(b"1"))
-                        line.sendall(coded + frame(1, 4, 3, b"\\x88\\x0f\\x28\\x05sid=2") + frame(0, 1, 3, b"2"))
                     elif way == "cut":
                         line.sendall(frame(1, 4, stream, b"\\x88\\x0f\\x0d\\x0210") + frame(0, 0, stream, b"first"))
                         FREE.wait()
@@ -206,21 +201,6 @@
             _ = try await ask("/free", of: server)
             let failure = await exchange.end().failure
             #expect(failure?.delivery == .answered && failure?.isUnprocessed == false, "\(String(describing: failure))")
-            await server.end()
-        }
-
-        @Test("Cookies are kept in the order in which they came, also if the first response is decoded")
-        func cookies() async throws {
-            let server = try await server("cookies2")
-            let atom = try atom(of: server)
-            let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: "/x")
-            async let first = atom.outcome(of: endpoint)
-            async let second = atom.outcome(of: endpoint)
-            #expect(Set([await first.text, await second.text]) == ["1", "2"])
-            let target = TargetURL(
-                base: try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port), path: try URLPath("/x"))
-            let (tenure, _) = atom.manager.cookies.give(to: atom.manager.tenure)
-            #expect(atom.manager.cookies.field(for: target.cookieAddress, of: tenure, at: Date()) == "sid=2")
             await server.end()
         }
 
