@@ -37,7 +37,7 @@ struct AttemptSigning: Sendable {
         begun = isNobodys ? tenure ?? manager.cookies.give(to: manager.tenure).0 : nil
     }
 
-    /// Sets what is added to the next attempt, and another pass if the token has changed meanwhile.
+    /// Sets what is added to the next attempt, and takes another pass if the one that was given no longer counts.
     ///
     /// - Parameter additions: With the pass that the session has just given, if it has. Returned as a result, they would
     ///   be copied twice.

@@ -3,8 +3,8 @@ import Foundation
 /// One `resume`, from admission to its outcome.
 ///
 /// An ``ExchangeMachine`` under this object's lock decides what happens. Whatever happens comes to it as an event, and
-/// ``perform(_:_:)`` does what it says, outside the lock; ``take(_:from:)`` does so for a response that was there at once. Events after the outcome change nothing, but a slot is always
-/// given back.
+/// ``perform(_:_:)`` does what it says, outside the lock, or ``take(_:from:)`` for a response that was there at once.
+/// Events after the outcome change nothing, but a slot is always given back.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
     // The deadline queue and the session use these, each under its own lock, so no two accesses overlap (SE-0176); to
     // check for that here and in the attempt costs 1,300 instructions a request. All other properties are constant.
@@ -275,7 +275,7 @@ extension Exchange {
         return (200..<300).contains(head.statusCode) && response.body.count <= signing.policy.maximumBodySize
             && outcomes.reception(of: head, to: wire.request, for: nil) == .whole
             && (manager.cookies.isInMemory || !head.headerFields.contains("Set-Cookie"))
-            // The transport's other thread grants all of them their slots at once, with fewer switches of threads.
+            // Whoever waits for a slot is granted it by the thread of the events, with fewer switches of threads.
             && !manager.slots.isWaitedFor(at: wire.target.origin)
     }
 

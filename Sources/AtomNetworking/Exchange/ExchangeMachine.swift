@@ -229,10 +229,10 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// A whole response has arrived at once, which the caller gets as it is.
+    /// A whole response has arrived at once, and may be the outcome.
     ///
-    /// - Returns: `nil` if the machine wants its parts: of a later attempt, which may give back what a retry has cost, or
-    ///   while the session waits to hear of the token.
+    /// - Returns: `nil` if the machine wants its parts: of a later attempt, which may give back what a retry has cost,
+    ///   while the session waits to hear of the token, and after the end.
     mutating func wholeArrived(_ head: TransportResponse, of number: Int) -> Commands? {
         guard number == self.number, number == 1, case .sending(_, isUnproven: false) = state else { return nil }
         reach = .answered

@@ -16,8 +16,8 @@ protocol DirectTransport: Transport {
 
 /// Whoever takes a whole response.
 protocol ResponseTaker: AnyObject, Sendable {
-    /// Takes it in place of all its events, or refuses it; called once, on a thread that runs no code of the app, and
-    /// must not be made to wait.
+    /// Takes it in place of all its events, or refuses it; called once, on a thread that
+    /// runs no code of the app but its clock, and that must not be made to wait.
     func take(_ response: WholeResponse) -> ResponseTaking
 }
 
@@ -33,8 +33,8 @@ struct WholeResponse: Sendable {
 enum ResponseTaking: Sendable {
     /// It comes as events.
     case refused
-    /// Nobody waits for it yet. The transport may be the last one who lets go of the exchange, and with it of what the
-    /// app has given: it does so where code of the app may run.
+    /// The transport wakes nobody. It may be the last one who lets go of the exchange, and with it of what the app has
+    /// given: it does so where code of the app may run.
     case taken
     /// The caller goes on, as soon as the transport has let go of the exchange.
     case awaited(UnsafeContinuation<Void, Never>)

@@ -38,6 +38,8 @@ struct DirectTransportTests {
         private struct Handle: TransportExchange { func cancel() {} }
 
         private let all = Locked<[Started]>([])
+        /// Called before an exchange has been started.
+        let whileStarting = Locked<@Sendable (Started) -> Void>({ _ in })
         let exchangesPerOrigin: Int?
 
         init(exchangesPerOrigin: Int? = nil) { self.exchangesPerOrigin = exchangesPerOrigin }
@@ -57,7 +59,9 @@ struct DirectTransportTests {
             _ request: TransportRequest, taker: (any ResponseTaker)?,
             receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
-            all.with { $0.append(Started(taker: taker, receive: receive)) }
+            let started = Started(taker: taker, receive: receive)
+            whileStarting.value(started)
+            all.with { $0.append(started) }
             return Handle()
         }
     }
@@ -301,6 +305,9 @@ struct DirectTransportTests {
             private let queue = DispatchQueue(label: "executor")
             let names = Locked<Set<String>>([])
 
+            /// Waits for those that have been enqueued.
+            func finishJobs() { queue.sync {} }
+
             func enqueue(_ job: consuming ExecutorJob) {
                 names.with { _ = $0.insert(ThisProcess.currentThreadName) }
                 let (job, executor) = (UnownedJob(job), asUnownedTaskExecutor())
@@ -320,6 +327,52 @@ struct DirectTransportTests {
             }
             let names = executor.names.value
             #expect(!names.isEmpty && !names.contains { $0.contains("AtomNetworking") }, "\(names)")
+        }
+
+        @Test("A task with an executor that begins to wait while its response is taken isn't resumed there, either")
+        func ownExecutorLate() async throws {
+            /// Holds up whoever keeps a cookie.
+            struct Clock: TimeSource {
+                let clock = ManualClock()
+                let isReached = DispatchSemaphore(value: 0)
+                let mayGoOn = DispatchSemaphore(value: 0)
+
+                var now: MonotonicInstant { clock.now }
+                var date: Date {
+                    isReached.signal()
+                    mayGoOn.wait()
+                    return clock.date
+                }
+
+                func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm { clock.makeAlarm(ring: ring) }
+            }
+            let (transport, executor, clock) = (FakeTransport(), NotingExecutor(), Clock())
+            let atom = Atom(.forTest(over: transport, time: clock))
+            // Its job ends when it waits; the transport takes the response before.
+            let (wakesNobody, isOver) = (Locked(false), Signal())
+            transport.whileStarting.with { action in
+                action = { started in
+                    Thread.detachNewThread {
+                        Thread.current.name = "AtomNetworking"
+                        let head = Self.head(200, ["Set-Cookie": "a=b"])
+                        switch started.taker?.take(WholeResponse(head: head, body: Self.body)) {
+                        case .taken: wakesNobody.set(true)
+                        case .awaited(let continuation): continuation.resume()
+                        case .refused, nil: break
+                        }
+                        isOver.raise()
+                    }
+                    clock.isReached.wait()
+                }
+            }
+            let call = Task(executorPreference: executor) { await atom.outcome(of: Self.endpoint) }
+            _ = try await transport.started()
+            executor.finishJobs()
+            clock.mayGoOn.signal()
+            await isOver.wait()
+            #expect(wakesNobody.value)
+            #expect(await call.value.response?.data == Self.body)
+            #expect(!executor.names.value.contains("AtomNetworking"), "\(executor.names.value)")
         }
 
         @Test("With one connection for many callers no code of the app runs on the transport's thread")

@@ -98,7 +98,7 @@
             return proxy?.isLoopback == false && target.origin.isLoopback ? nil : proxy
         }
 
-        /// Whether a request sets no option but those of all requests with its scheme, its target and its fields.
+        /// Whether a request sets, besides its target and fields, only what all requests with its scheme set.
         func isPlain(_ request: TransportRequest) -> Bool {
             let proxy = request.target.scheme == .http ? httpProxy : httpsProxy
             guard case .success(nil) = proxy, request.method == "GET", request.body == nil else { return false }

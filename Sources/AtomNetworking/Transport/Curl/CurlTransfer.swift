@@ -162,7 +162,7 @@
             return problem.failure(delivery: .notSent, underlying: error)
         }
 
-        /// Sets what protects the exchange, too, or nothing is sent.
+        /// Sets all options; without those that protect the exchange nothing is sent.
         private func setAll(
             of request: TransportRequest, share: atom_curl_share?, on easy: atom_curl_easy
         ) -> WireProblem? {
@@ -405,7 +405,7 @@
             // If the server wants HTTP/1.1 instead, within a response, too, libcurl has said so before.
             guard errorBuffer[0] == 0 else { return .repeated }
             if head.isComplete { return head.statusCode == 417 ? .answered : .repeated }
-            // From 8.20 on it forgets what it has said, but asks for HTTP/1.1 alone.
+            // A libcurl that forgets what it has said asks for HTTP/1.1 alone.
             return repeatsRefused && (!isConnecting || speaksHTTP2) ? .refused : .repeated
         }
 
