@@ -182,8 +182,8 @@
         private func chooseProtocol() {
             guard let easy, let exchange, mayMultiplex, !loop.mayMultiplex(exchange) else { return }
             mayMultiplex = false
-            // Where HTTP/2 is never used, each one sets it.
-            if exchange.isSecure, settings.library.usesHTTP2 { needsReset() }
+            // Without TLS each one sets it.
+            if exchange.isSecure { needsReset() }
             atom_curl_set_long(easy, CInt(ATOM_CURLOPT_HTTP_VERSION), Int(ATOM_CURL_HTTP_1_1))
         }
 
