@@ -53,7 +53,7 @@
 
     @Suite(
         .enabled(if: OpenSSL.path != nil && HTTP2Server.path != nil, "openssl or nghttpd is not installed"),
-        .limited)
+        .enabled(if: CurlLibrary.speaksHTTP2, "libcurl has no HTTP/2, or an old one"), .limited)
     struct CurlHTTP2Tests {
         @Test("A body that nobody reads holds up no other exchange of its connection")
         func heldBody() async throws {
